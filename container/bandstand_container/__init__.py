@@ -1,0 +1,1 @@
+"""The built-in algorithms, each one file written against the public library alone."""

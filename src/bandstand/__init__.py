@@ -1,0 +1,1 @@
+"""Bandstand: try out, tune and ship custom SageMaker training containers."""

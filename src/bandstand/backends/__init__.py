@@ -1,0 +1,1 @@
+"""Where one training job runs: its hosts, their lines, its end."""

@@ -1,0 +1,1 @@
+"""What a finished or running job tells people."""

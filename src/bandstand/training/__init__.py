@@ -1,0 +1,1 @@
+"""What runs inside the image: start-up, rendezvous, ranks, the public run object."""
