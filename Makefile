@@ -1,0 +1,49 @@
+# The one list of commands; CI calls the same targets.
+SHELL := /bin/sh
+PYTHON ?= python3
+BIN := .venv/bin
+RUN_EXTRAS := xgboost,launch,local,report,examples
+MARKETING := examples/direct_marketing
+
+.DEFAULT_GOAL := help
+.PHONY: help tune test check format docs clean
+
+help:  ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Bandstand needs Python 3.11 or newer, found: $$($(PYTHON) --version 2>&1). Try: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 2; }
+	@echo "Making a virtual environment in .venv"
+	@$(PYTHON) -m venv .venv || { rm -rf .venv; echo "The virtual environment could not be made; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 2; }
+
+.venv/.run: .venv/bin/python pyproject.toml
+	@echo "Installing Bandstand and XGBoost into .venv (about a minute the first time)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$(RUN_EXTRAS)]'
+	@touch $@
+
+.venv/.dev: .venv/bin/python pyproject.toml
+	@echo "Installing Bandstand with its development tools into .venv (about a minute the first time)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$(RUN_EXTRAS),dev]'
+	@touch $@ .venv/.run
+
+tune: .venv/.run  ## the main job: 30 training jobs, 4 at a time, 3 hosts each, Hyperband (BANK=PATH for UCI Bank Marketing)
+	@$(BIN)/python $(MARKETING)/prepare.py $(if $(BANK),--bank '$(BANK)')
+	@$(BIN)/bandstand tune $(MARKETING)/job.toml
+
+test: .venv/.dev  ## all tests that need nothing but Python
+	@$(BIN)/python -m pytest $(ARGS)
+
+check: .venv/.dev  ## lint, format, types, direction of imports
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+format: .venv/.dev  ## put the code into the project's format
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+clean:  ## remove the virtual environment and caches
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
