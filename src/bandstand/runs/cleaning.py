@@ -1,0 +1,12 @@
+"""Removing what ended jobs left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bandstand.runs.record import Record
+
+
+def clean(record: Record, names: Sequence[str] = (), *, all_ended: bool = False) -> list[str]:
+    """Remove jobs that are over, with their folders; returns one line for each thing removed."""
+    raise NotImplementedError
