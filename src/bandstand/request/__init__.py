@@ -1,1 +1,1 @@
-"""From a job file or an API document to a checked, frozen plan."""
+"""From a job file or a document of the API to a plan, or to every problem at once."""

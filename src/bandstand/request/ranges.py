@@ -1,0 +1,113 @@
+"""Ranges of hyperparameters: where a number between 0 and 1 becomes a setting, as text."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+Scaling = Literal["Auto", "Linear", "Logarithmic", "ReverseLogarithmic"]
+
+
+@dataclass(frozen=True)
+class IntegerRange:
+    """Whole numbers from `low` to `high`, both included.
+
+    Args:
+        name: The hyperparameter.
+        low: The smallest value.
+        high: The largest value.
+        scaling: How the unit interval is spread over the values; `Auto` is linear here, as AMT assumes at first.
+            `Logarithmic` needs `low` >= 1; `ReverseLogarithmic` is for continuous ranges only.
+    """
+
+    name: str
+    low: int
+    high: int
+    scaling: Scaling = "Auto"
+
+    def at(self, unit: float) -> str:
+        """Return the value at a place in the range, as a whole number in text.
+
+        Every value has an equal share of the unit interval; on a logarithmic scale, the share is
+        log((v + 1/2) / (v - 1/2)).
+
+        Args:
+            unit: The place, 0 <= unit < 1.
+        """
+        _require_unit(unit)
+        if self.scaling == "Logarithmic":
+            start, end = math.log(self.low - 0.5), math.log(self.high + 0.5)
+            value = math.floor(math.exp(start + unit * (end - start)) + 0.5)
+        else:
+            numerator, denominator = unit.as_integer_ratio()
+            value = self.low + (self.high - self.low + 1) * numerator // denominator
+        return str(min(max(value, self.low), self.high))
+
+
+@dataclass(frozen=True)
+class ContinuousRange:
+    """Numbers from `low` to `high`.
+
+    Args:
+        name: The hyperparameter.
+        low: The smallest value, finite.
+        high: The largest value, finite.
+        scaling: How the unit interval is spread over the values; `Auto` is linear here, as AMT assumes at first.
+            `Logarithmic` needs `low` > 0; `ReverseLogarithmic` needs 0 <= low < high < 1.
+    """
+
+    name: str
+    low: float
+    high: float
+    scaling: Scaling = "Auto"
+
+    def at(self, unit: float) -> str:
+        """Return the value at a place in the range, as the shortest text that reads back as the same number.
+
+        Args:
+            unit: The place, 0 <= unit < 1.
+        """
+        _require_unit(unit)
+        if self.scaling == "Logarithmic":
+            value = math.exp(_between(math.log(self.low), math.log(self.high), unit))
+        elif self.scaling == "ReverseLogarithmic":
+            value = -math.expm1(_between(math.log1p(-self.low), math.log1p(-self.high), unit))
+        else:
+            value = _between(self.low, self.high, unit)
+        return repr(min(max(value, self.low), self.high))
+
+
+@dataclass(frozen=True)
+class CategoricalRange:
+    """One of a list of words.
+
+    Args:
+        name: The hyperparameter.
+        values: The words, each with an equal share of the unit interval.
+    """
+
+    name: str
+    values: tuple[str, ...]
+
+    def at(self, unit: float) -> str:
+        """Return the word at a place in the list.
+
+        Args:
+            unit: The place, 0 <= unit < 1.
+        """
+        _require_unit(unit)
+        return self.values[min(int(unit * len(self.values)), len(self.values) - 1)]
+
+
+Range = IntegerRange | ContinuousRange | CategoricalRange
+
+
+def _between(low: float, high: float, unit: float) -> float:
+    """Weigh the two ends rather than add a share of their distance, which overflows for the widest ranges."""
+    return low * (1.0 - unit) + high * unit
+
+
+def _require_unit(unit: float) -> None:
+    if not 0.0 <= unit < 1.0:
+        raise ValueError(f"a place in a range is a number from 0 up to, but not including, 1; found {unit!r}")
