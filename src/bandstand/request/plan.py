@@ -25,9 +25,9 @@ class ChannelPlan:
 
     Args:
         name: The channel's name, the folder below `/opt/ml/input/data`.
-        uri: Where the data is: `file://` and an absolute path (of a folder or of one file), or `s3://`.
+        uri: Where the data is: `file://` and an absolute path (folder or file), or `s3://`.
         content_type: What `inputdataconfig.json` says the data is, or None.
-        distribution: `FullyReplicated` (all files on every host) or `ShardedByS3Key` (each host its share of files).
+        distribution: `FullyReplicated` (every host all files) or `ShardedByS3Key` (each host its share).
         input_mode: `File` or `FastFile`; on one machine both are read-only files.
         record_wrapper: `None` or `RecordIO`, as `inputdataconfig.json` says it.
     """
@@ -170,8 +170,8 @@ class TuningPlan:
     def training(self, number: int, settings: Mapping[str, str]) -> TrainingPlan:
         """Return the training job with these settings, as AMT would create it.
 
-        Names are as AMT's: `<tuning job>-<number>-<8 hex digits>`, the number padded to three digits. The digits
-        depend on the tuning job's name, the number and the settings only.
+        Names are as AMT's: `<tuning job>-<number>-<8 hex digits>`, the number padded to three digits. The hex
+        digits depend on the tuning job's name, the number and the settings only.
 
         Args:
             number: Which training job of the tuning job, from 1.
@@ -233,7 +233,8 @@ def local_path(uri: str) -> Path:
     """
     if not uri.startswith("file:///"):
         raise PlatformError(
-            f"{uri} is not on this machine; expected file:// and an absolute path. Copy the data here and name the copy."
+            f"{uri} is not on this machine; expected file:// and an absolute path. "
+            "Copy what it holds to this machine and name the copy."
         )
     return Path(unquote(uri.removeprefix("file://")))
 

@@ -17,7 +17,7 @@ class IntegerRange:
         name: The hyperparameter.
         low: The smallest value.
         high: The largest value.
-        scaling: How the unit interval is spread over the values; `Auto` is linear here, as AMT assumes at first.
+        scaling: How the unit interval is spread over the values; `Auto` is linear, as AMT assumes at first.
             `Logarithmic` needs `low` >= 1; `ReverseLogarithmic` is for continuous ranges only.
     """
 
@@ -53,7 +53,7 @@ class ContinuousRange:
         name: The hyperparameter.
         low: The smallest value, finite.
         high: The largest value, finite.
-        scaling: How the unit interval is spread over the values; `Auto` is linear here, as AMT assumes at first.
+        scaling: How the unit interval is spread over the values; `Auto` is linear, as AMT assumes at first.
             `Logarithmic` needs `low` > 0; `ReverseLogarithmic` needs 0 <= low < high < 1.
     """
 
