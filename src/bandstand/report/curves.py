@@ -1,0 +1,151 @@
+"""The report of a tuning job: best jobs first, savings, reasons of ends, one small curve per job."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bandstand.report.page import Page, sparkline
+from bandstand.report.quantities import count, metric
+from bandstand.report.savings import savings_lines
+from bandstand.report.table import Column, facts, table
+from bandstand.report.training import end_sentence, objective_values
+from bandstand.report.tuning import best_lines, ended_word, tally
+
+Document = Mapping[str, Any]
+Curves = Mapping[str, Sequence[float]]
+
+
+def ranked(job: Document) -> list[Document]:
+    """Order a tuning job's training jobs: best objective first, then those without one, by number."""
+    sign = -1.0 if job["objective"]["goal"].lower() == "maximize" else 1.0
+    rows: Sequence[Document] = job["training_jobs"]
+    return sorted(
+        rows,
+        key=lambda row: (
+            row["final_objective"] is None,
+            sign * (row["final_objective"] or 0.0),
+            row["number"],
+        ),
+    )
+
+
+def report_document(job: Document, points: Mapping[str, Sequence[Document]]) -> dict[str, Any]:
+    """Give the report of a tuning job as a JSON-ready document.
+
+    Args:
+        job: The tuning job as `bandstand show --json` gives it.
+        points: The `metrics` of each training job, by its name.
+
+    Returns:
+        What `show` gives of the whole job, `ends` (how many jobs ended in which way) and `jobs`, best first,
+        each with its `curve`: pairs of iteration and objective value.
+    """
+    objective = job["objective"]["name"]
+    return {
+        "name": job["name"],
+        "kind": job["kind"],
+        "status": job["status"],
+        "objective": job["objective"],
+        "best": job.get("best"),
+        "savings": job.get("savings"),
+        "billable_seconds": job.get("billable_seconds"),
+        "instance_seconds": job.get("instance_seconds"),
+        "ends": dict(_ends(job)),
+        "jobs": [
+            {
+                **{key: row.get(key) for key in _KEPT},
+                "why": end_sentence(row) or None,
+                "curve": [
+                    [point["iteration"], point["value"]]
+                    for point in points.get(row["name"], ())
+                    if point["name"] == objective
+                ],
+            }
+            for row in ranked(job)
+        ],
+    }
+
+
+_KEPT = (
+    "name",
+    "number",
+    "status",
+    "hyperparameters",
+    "iterations",
+    "final_objective",
+    "billable_seconds",
+    "instance_seconds",
+    "stop",
+    "model",
+)
+
+
+def report_text(page: Page, job: Document, points: Mapping[str, Sequence[Document]]) -> list[str]:
+    """Give the report of a tuning job as text.
+
+    Args:
+        page: What the text is laid out on.
+        job: The tuning job as `bandstand show --json` gives it.
+        points: The `metrics` of each training job, by its name.
+    """
+    objective = job["objective"]
+    lines = [
+        f"{page.paint(job['name'], 'bold')}  {page.status(job['status'])}  {tally(job['training_jobs'])}",
+        "",
+        *best_lines(page, job),
+    ]
+    savings = savings_lines(page, job)
+    if savings:
+        lines += ["", *savings]
+    ends = _ends(job)
+    if ends:
+        lines += ["", page.paint("how jobs ended", "bold")]
+        lines += facts(page, [(how, count(number, "job")) for how, number in ends.most_common()])
+    if job["training_jobs"]:
+        title = f"jobs, best first, with {objective['name']} by iteration"
+        lines += ["", page.paint(title, "bold"), *_curves(page, job, points)]
+    return lines
+
+
+def _curves(page: Page, job: Document, points: Mapping[str, Sequence[Document]]) -> list[str]:
+    objective = job["objective"]["name"]
+    columns = [
+        Column("place", right=True, drop=1),
+        Column("no.", right=True),
+        Column("state", paint=page.status, drop=3),
+        Column("iterations", right=True, drop=2),
+        Column("objective", right=True),
+        Column("by iteration"),
+        Column("ended", drop=4),
+    ]
+    rows = []
+    for place, row in enumerate(ranked(job), start=1):
+        curve = objective_values(points.get(row["name"], ()), objective).get(objective, [])
+        rows.append(
+            (
+                str(place) if row["final_objective"] is not None else "-",
+                str(row["number"]),
+                row["status"],
+                f"{row['iterations']:,}",
+                metric(row["final_objective"]),
+                sparkline(curve, page),
+                ended_word(row),
+            )
+        )
+    return table(page, columns, rows)
+
+
+def _ends(job: Document) -> Counter[str]:
+    """Count jobs by how they ended: `completed`, `stopped at rung 3`, `failed`, ..."""
+    ends: Counter[str] = Counter()
+    for row in job["training_jobs"]:
+        word = ended_word(row)
+        if row["status"] in ("InProgress", "Stopping"):
+            ends["still running"] += 1
+        elif row["status"] == "Stopped":
+            ends[f"stopped {word}".strip()] += 1
+        else:
+            ends[row["status"].lower()] += 1
+    return ends

@@ -1,0 +1,70 @@
+"""What early stopping saved: jobs stopped at each rung, iterations run against iterations asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bandstand.report.page import Page
+from bandstand.report.quantities import count, duration, share
+from bandstand.report.table import facts
+
+
+def savings_lines(page: Page, job: Mapping[str, Any]) -> list[str]:
+    """Tell what a tuning job ran, what MaxResource saved and what the rungs saved, kept apart.
+
+    Args:
+        page: What the text is laid out on.
+        job: The tuning job as `bandstand show --json` gives it.
+
+    Returns:
+        Lines of text; none before the first iteration.
+    """
+    savings = job.get("savings") or {}
+    if not job["training_jobs"] or not savings:
+        return []
+    return [
+        page.paint("early stopping", "bold"),
+        *facts(
+            page,
+            [
+                ("stopped at rungs", _rungs(page, savings.get("stopped_at") or {})),
+                ("iterations", _iterations(savings)),
+                ("MaxResource saved", _saved(savings.get("saved_by_max_resource"), savings.get("asked"))),
+                ("the rungs saved", _saved(savings.get("saved_by_rungs"), savings.get("asked"))),
+                ("billable time", duration(job.get("billable_seconds"))),
+                ("instance time", duration(job.get("instance_seconds"))),
+            ],
+        ),
+    ]
+
+
+def _rungs(page: Page, stopped_at: Mapping[str, int]) -> str:
+    if not stopped_at:
+        return "no job"
+    parts = [
+        f"{count(number, 'job')} at {rung}"
+        for rung, number in sorted(
+            stopped_at.items(), key=lambda item: (not item[0].isdigit(), _order(item[0]))
+        )
+    ]
+    return f" {page.dot} ".join(parts)
+
+
+def _order(rung: str) -> tuple[int, str]:
+    return (int(rung), "") if rung.isdigit() else (0, rung)
+
+
+def _iterations(savings: Mapping[str, Any]) -> str:
+    run, asked = savings.get("run") or 0, savings.get("asked")
+    if not asked:
+        return f"{run:,} run"
+    part = share(run, asked)
+    return f"{run:,} run of {asked:,} asked for" + (f" ({part})" if part else "")
+
+
+def _saved(saved: int | None, asked: int | None) -> str:
+    if saved is None:
+        return ""
+    part = share(saved, asked or 0)
+    return count(saved, "iteration") + (f" ({part})" if part else "")

@@ -1,0 +1,151 @@
+"""One tuning job, told to a person: its facts, its best job, its training jobs, why each was stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bandstand.report.page import Page, plain
+from bandstand.report.quantities import count, duration, metric, moment
+from bandstand.report.savings import savings_lines
+from bandstand.report.table import Column, facts, table
+from bandstand.report.training import end_sentence, paragraph, settings_lines
+
+Document = Mapping[str, Any]
+
+
+def tuning_text(page: Page, job: Document) -> list[str]:
+    """Tell what a tuning job is, how far it has come, and what became of every training job.
+
+    Args:
+        page: What the text is laid out on.
+        job: The tuning job as `bandstand show --json` gives it.
+
+    Returns:
+        Lines of text.
+    """
+    lines = [
+        f"{page.paint(job['name'], 'bold')}  {page.status(job['status'])}",
+        *facts(page, _facts(page, job)),
+    ]
+    lines += ["", *best_lines(page, job)]
+    savings = savings_lines(page, job)
+    if savings:
+        lines += ["", *savings]
+    rows = job["training_jobs"]
+    if rows:
+        lines += ["", page.paint("training jobs", "bold"), *jobs_table(page, job, rows)]
+    ends = [(row, end_sentence(row)) for row in rows]
+    if any(sentence for _, sentence in ends):
+        lines += ["", page.paint("why jobs ended early", "bold")]
+        lines += facts(page, [(row["name"], sentence) for row, sentence in ends])
+    return lines
+
+
+def best_lines(page: Page, job: Document) -> list[str]:
+    """Tell the best job, its hyperparameters and its model file; or that there is none yet, and why."""
+    best = job.get("best")
+    if not best:
+        sentence = "No job has reported a finite value of the objective" + (
+            " yet." if job["status"] in ("InProgress", "Stopping") else "; there is no best job."
+        )
+        return [page.paint("best job", "bold"), *paragraph(page, sentence)]
+    head = f"{page.paint('best job', 'bold')}  {page.paint(best['name'], 'green')}"
+    known = [
+        (job["objective"]["name"], metric(best["final_objective"])),
+        ("iterations", f"{best['iterations']:,}"),
+        ("model", best.get("model") or ("not written yet" if not _over(best) else "none was written")),
+    ]
+    return [head, *facts(page, known), *settings_lines(page, best["hyperparameters"])]
+
+
+def jobs_table(page: Page, job: Document, rows: Sequence[Document]) -> list[str]:
+    """Lay training jobs out as a table.
+
+    Args:
+        page: What the text is laid out on.
+        job: The tuning job they belong to.
+        rows: The training jobs, in the order in which they are to stand.
+    """
+    best = (job.get("best") or {}).get("name")
+    columns = [
+        Column("no.", right=True),
+        Column("job", drop=2),
+        Column("state", paint=page.status),
+        Column("iterations", right=True),
+        Column(job["objective"]["name"], right=True),
+        Column("billable", right=True, drop=3),
+        Column("instances", right=True, drop=4),
+        Column("ended", drop=1),
+    ]
+    cells = [
+        (
+            str(row["number"]),
+            row["name"],
+            row["status"],
+            f"{row['iterations']:,}",
+            metric(row["final_objective"]),
+            duration(row["billable_seconds"]),
+            duration(row["instance_seconds"]),
+            "best" if row["name"] == best else ended_word(row),
+        )
+        for row in rows
+    ]
+    return table(page, columns, cells)
+
+
+def ended_word(row: Document) -> str:
+    """Say in a few words how a training job ended early: `at rung 9`, `at MaxResource`; empty otherwise."""
+    stop = row.get("stop")
+    if not stop:
+        return "failed" if row["status"] == "Failed" else ""
+    if stop.get("kind") == "rung":
+        return f"at rung {stop['rung']}"
+    if stop.get("kind") == "max_resource":
+        return "at MaxResource"
+    return str(stop.get("kind") or "").replace("_", " ")
+
+
+def _over(row: Document) -> bool:
+    return row["status"] in ("Completed", "Failed", "Stopped")
+
+
+def states(rows: Sequence[Document]) -> str:
+    """Count training jobs by state: `6 completed, 23 stopped, 1 failed`."""
+    words = {
+        "Completed": "completed",
+        "Stopped": "stopped",
+        "Failed": "failed",
+        "Stopping": "stopping",
+        "InProgress": "running",
+    }
+    tally = {word: sum(row["status"] == status for row in rows) for status, word in words.items()}
+    return ", ".join(f"{number} {word}" for word, number in tally.items() if number)
+
+
+def _facts(page: Page, job: Document) -> list[tuple[str, str]]:
+    rows, limits = job["training_jobs"], job.get("limits") or {}
+    objective = job["objective"]
+    resource = ""
+    if limits.get("max_resource"):
+        resource = f", resource {limits.get('min_resource') or 1} to {limits['max_resource']}"
+    asked = f" of {limits['jobs']}" if limits.get("jobs") else ""
+    parallel = f"; {limits['parallel']} in parallel" if limits.get("parallel") else ""
+    seed = f", seed {job['seed']}" if job.get("seed") is not None else ""
+    return [
+        ("objective", f"{objective['goal']} {objective['name']}"),
+        ("strategy", f"{job.get('strategy') or ''}{resource}"),
+        (
+            "jobs",
+            f"{len(rows)}{asked} started: {states(rows)}{parallel}{seed}" if rows else f"none started{asked}",
+        ),
+        ("started", moment(job.get("started") or job.get("created"))),
+        ("ended", moment(job.get("ended"))),
+        ("failed because", plain(job.get("failure_reason") or "")),
+        *(("warning", plain(str(warning))) for warning in job.get("warnings") or []),
+    ]
+
+
+def tally(rows: Sequence[Document]) -> str:
+    """Give the number of jobs and their states: `30 jobs: 6 completed, 24 stopped`."""
+    return f"{count(len(rows), 'job')}: {states(rows)}" if rows else "no jobs"
