@@ -1,1 +1,35 @@
-"""Pure decisions: which settings to start next, which training job to stop, and why."""
+"""Pure decisions of a tuning job: which trial starts, which one stops and why, when all is done.
+
+No clock, no files, no network: a live run, a replay and a simulation feed the same events to the same
+`Study` and get the same decisions.
+"""
+
+from __future__ import annotations
+
+from bandstand.study.decisions import Decision, Finish, Start, Stop, StopReason
+from bandstand.study.events import Ended, Event, Halted, Reported, Started
+from bandstand.study.replay import Replay, replay
+from bandstand.study.spec import StudySpec
+from bandstand.study.study import Study
+from bandstand.study.summary import Summary
+from bandstand.study.written import from_document, to_document
+
+__all__ = [
+    "Decision",
+    "Ended",
+    "Event",
+    "Finish",
+    "Halted",
+    "Replay",
+    "Reported",
+    "Start",
+    "Started",
+    "Stop",
+    "StopReason",
+    "Study",
+    "StudySpec",
+    "Summary",
+    "from_document",
+    "replay",
+    "to_document",
+]

@@ -1,0 +1,112 @@
+"""What the study decides, each stop with the reason that a person can check by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from bandstand.study.rungs import places_kept, usable
+
+StopKind = Literal["rung", "max_resource", "runtime", "user", "failures"]
+FinishStatus = Literal["Completed", "Failed", "Stopped"]
+
+_NAMED_IN_SENTENCE = 12
+
+_ENDED_FROM_OUTSIDE: Mapping[str, str] = {
+    "runtime": "Stopped because the tuning job reached its run-time limit.",
+    "user": "Stopped because the tuning job was stopped on request.",
+    "failures": "Stopped because the tuning job failed: none of its first training jobs succeeded.",
+}
+
+
+@dataclass(frozen=True)
+class StopReason:
+    """Why a training job was stopped.
+
+    Args:
+        kind: "rung" (not among the best at a rung), "max_resource", or why the whole tuning job ended:
+            "runtime", "user" or "failures".
+        bracket: The trial's bracket, from 0; None where there are no brackets.
+        rung: The resource (count of objective reports) at which it was judged; for "max_resource" the
+            maximum; None when no rung was the cause.
+        rank: Its place at the rung, from 1 (best).
+        cutoff: The objective of the last place that goes on; None when nothing finite was compared.
+        compared: (trial, objective) of every other trial that had passed this rung with a finite objective.
+        value: The trial's objective at that report.
+    """
+
+    kind: StopKind
+    bracket: int | None = None
+    rung: int | None = None
+    rank: int | None = None
+    cutoff: float | None = None
+    compared: tuple[tuple[int, float], ...] = ()
+    value: float | None = None
+
+    def sentence(self) -> str:
+        """The reason in words, for `show`, `report` and the live view."""
+        if self.kind == "max_resource":
+            return f"Stopped after {self.rung} reports: MaxResource is reached."
+        if self.kind != "rung":
+            return _ENDED_FROM_OUTSIDE[self.kind]
+        where = f"Stopped at rung {self.rung} of bracket {self.bracket}"
+        value = float("nan") if self.value is None else self.value
+        if not usable(value):
+            return f"{where}: the objective is not a finite number ({value:.6g}), which is worse than any."
+        placed = len(self.compared) + 1
+        kept = places_kept(placed)
+        go_on = "only the best one goes on" if kept == 1 else f"the best {kept} go on"
+        return (
+            f"{where}: {value:.6g} is place {self.rank} of {placed} and {go_on} "
+            f"(cut-off {self.cutoff:.6g}); compared with {self._others()}."
+        )
+
+    def _others(self) -> str:
+        numbers = [str(trial) for trial, _ in self.compared]
+        shown = ", ".join(numbers[:_NAMED_IN_SENTENCE])
+        more = len(numbers) - _NAMED_IN_SENTENCE
+        jobs = "training job" if len(numbers) == 1 else "training jobs"
+        return f"{jobs} {shown} and {more} more" if more > 0 else f"{jobs} {shown}"
+
+
+@dataclass(frozen=True)
+class Start:
+    """Start this training job next.
+
+    Args:
+        trial: Its number, from 1.
+        settings: (name, value as text) of every tuned hyperparameter, in the order of the ranges.
+    """
+
+    trial: int
+    settings: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Stop this training job now; told once per trial at most.
+
+    Args:
+        trial: The training job's number.
+        reason: Why.
+    """
+
+    trial: int
+    reason: StopReason
+
+
+@dataclass(frozen=True)
+class Finish:
+    """The tuning job is over: no training job runs and none is to be started.
+
+    Args:
+        status: "Completed"; "Failed" when no training job succeeded; "Stopped" when a person ended it.
+        reason: Why, in words.
+    """
+
+    status: FinishStatus
+    reason: str
+
+
+Decision = Start | Stop | Finish

@@ -1,0 +1,62 @@
+"""What happens to a tuning job, as the study is told: the only things its decisions depend on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Outcome = Literal["completed", "failed", "stopped"]
+Cause = Literal["runtime", "user"]
+
+
+@dataclass(frozen=True)
+class Started:
+    """A training job was started.
+
+    Args:
+        trial: Its number, from 1, as an asked-for `Start` gave it.
+    """
+
+    trial: int
+
+
+@dataclass(frozen=True)
+class Reported:
+    """A training job reported its objective once more; each report is one unit of resource.
+
+    Args:
+        trial: The training job's number.
+        value: The objective; may be NaN or infinite.
+    """
+
+    trial: int
+    value: float
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A training job is over: no host of it runs any more.
+
+    Args:
+        trial: The training job's number.
+        outcome: How it ended. A job that was told to stop ends as "stopped", whatever its exit code.
+        objective: Its final objective, which is the latest one reported; None when it reported none.
+    """
+
+    trial: int
+    outcome: Outcome
+    objective: float | None = None
+
+
+@dataclass(frozen=True)
+class Halted:
+    """The whole tuning job has to end, by a cause outside the study.
+
+    Args:
+        cause: "runtime" when the tuning job's run-time limit is reached, "user" when somebody asked for it.
+    """
+
+    cause: Cause
+
+
+Event = Started | Reported | Ended | Halted

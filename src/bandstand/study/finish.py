@@ -1,0 +1,69 @@
+"""When a tuning job is over, and with which status."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+
+from bandstand.study.decisions import Finish, StopKind
+from bandstand.study.trial import Trial
+
+FIRST_ATTEMPTS = 5
+"""AMT gives up when its first five training jobs all fail (aws/amazon-sagemaker-examples #2436, #2437)."""
+
+
+def first_attempts_failed(trials: Collection[Trial]) -> bool:
+    """Whether five trials have ended and none of them succeeded; running ones are not waited for."""
+    ended = [trial for trial in trials if not trial.running]
+    return len(ended) >= FIRST_ATTEMPTS and not any(trial.succeeded for trial in ended)
+
+
+def all_ended(trials: Collection[Trial]) -> Finish:
+    """The end of a study whose training jobs are all over."""
+    if not any(trial.succeeded for trial in trials):
+        return Finish("Failed", _no_success(trials, len(trials)))
+    jobs = "The only training job has" if len(trials) == 1 else f"All {len(trials)} training jobs have"
+    return Finish("Completed", f"{jobs} ended: {_counts(trials)}.")
+
+
+def ended_early(kind: StopKind, trials: Collection[Trial]) -> Finish:
+    """The end of a study that did not come to its last training job.
+
+    A run-time limit completes a tuning job, as every resource limit of AMT does, unless nothing succeeded.
+
+    Args:
+        kind: Why it ended: "runtime", "user" or "failures".
+        trials: The started trials, all over.
+    """
+    if kind == "user":
+        return Finish("Stopped", f"The tuning job was stopped on request: {_counts(trials)}.")
+    if kind == "runtime" and any(trial.succeeded for trial in trials):
+        return Finish("Completed", f"The tuning job reached its run-time limit: {_counts(trials)}.")
+    if kind == "runtime":
+        return Finish(
+            "Failed", f"The tuning job reached its run-time limit. {_no_success(trials, len(trials))}"
+        )
+    return Finish("Failed", _no_success(trials, FIRST_ATTEMPTS))
+
+
+def _no_success(trials: Collection[Trial], count: int) -> str:
+    attempts = "1 attempt" if count == 1 else f"{count} attempts"
+    text = (
+        f"No training job succeeded after {attempts}. "
+        "Please take a look at the training job failures to get more details."
+    )
+    silent = sum(trial.outcome == "completed" and trial.objective is None for trial in trials)
+    unusable = sum(
+        trial.outcome != "failed" and trial.objective is not None and not trial.succeeded for trial in trials
+    )
+    if silent:
+        text += f" {silent} of them completed without reporting the objective."
+    if unusable:
+        text += f" {unusable} of them ended with an objective that is not a finite number."
+    return text
+
+
+def _counts(trials: Collection[Trial]) -> str:
+    outcomes = Counter(trial.outcome for trial in trials)
+    words = [f"{outcomes[name]} {name}" for name in ("completed", "stopped", "failed") if outcomes[name]]
+    return ", ".join(words) or "none had started"

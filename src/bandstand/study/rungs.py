@@ -1,0 +1,121 @@
+"""Brackets, rungs and the comparison at a rung: the arithmetic of Hyperband with asynchronous rungs.
+
+Sources: L. Li et al., "Hyperband: A Novel Bandit-Based Approach to Hyperparameter Optimization", JMLR 18
+(2018), Algorithm 1, for brackets and their sizes; L. Li et al., "A System for Massively Parallel
+Hyperparameter Tuning", MLSys 2020, for rungs that wait for nobody.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+FACTOR = 3
+
+_FLOAT32_MAX = 3.4028234e38
+
+
+def usable(value: float | None) -> bool:
+    """Whether an objective can be compared: finite, and not the worst float32 printed in place of NaN."""
+    return value is not None and math.isfinite(value) and abs(value) < _FLOAT32_MAX
+
+
+def places_kept(placed: int) -> int:
+    """How many of the trials placed at a rung go on: a third, rounded down, but always the best one."""
+    return max(1, placed // FACTOR)
+
+
+def bracket_rungs(min_resource: int, max_resource: int) -> tuple[tuple[int, ...], ...]:
+    """The rungs of every bracket, most patient bracket last.
+
+    Bracket k compares at min_resource * 3^k, min_resource * 3^(k+1), ... below max_resource, and there are
+    floor(log3(max_resource / min_resource)) + 1 brackets (s_max + 1 in Hyperband's Algorithm 1, line 1).
+
+    Args:
+        min_resource: Reports before which nothing is stopped, at least 1.
+        max_resource: Reports at which everything is stopped, at least min_resource.
+    """
+    levels = []
+    resource = min_resource
+    while resource <= max_resource:
+        levels.append(resource)
+        resource *= FACTOR
+    return tuple(tuple(level for level in levels[k:] if level < max_resource) for k in range(len(levels)))
+
+
+def bracket_sizes(brackets: int) -> tuple[int, ...]:
+    """Trials that one round of Hyperband gives to each bracket.
+
+    ceil((s_max + 1) / (s + 1) * 3^s) with s = s_max - k for bracket k (Algorithm 1, line 3).
+    """
+    s_max = brackets - 1
+    return tuple(-(-brackets * FACTOR**s // (s + 1)) for s in range(s_max, -1, -1))
+
+
+def dealt_brackets(sizes: tuple[int, ...]) -> Iterator[int]:
+    """Deal trials 1, 2, 3, ... to brackets so that any first n are in proportion to the sizes.
+
+    Each trial goes to the bracket that is furthest behind its share; of equals, to the first.
+    """
+    total = sum(sizes)
+    dealt = [0] * len(sizes)
+    trial = 0
+    while True:
+        trial += 1
+        behind = [size * trial - total * count for size, count in zip(sizes, dealt, strict=True)]
+        bracket = behind.index(max(behind))
+        dealt[bracket] += 1
+        yield bracket
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The outcome of a comparison at a rung.
+
+    Args:
+        goes_on: Whether the trial may continue.
+        place: Its place, from 1 (best).
+        cutoff: The objective of the last place that goes on; None when nothing usable stands there.
+        compared: (trial, objective) of all others, by trial number.
+    """
+
+    goes_on: bool
+    place: int
+    cutoff: float | None
+    compared: tuple[tuple[int, float], ...]
+
+
+@dataclass
+class Rung:
+    """The objectives of the trials that have come to one resource level.
+
+    Args:
+        maximize: Whether greater objectives are better.
+        values: Objective by trial; only those that can be compared.
+    """
+
+    maximize: bool
+    values: dict[int, float] = field(default_factory=dict)
+
+    def judge(self, trial: int, value: float) -> Verdict:
+        """Place a trial among those that came before, without waiting for any other.
+
+        A trial goes on when it is among the best third (rounded down, at least one) of all that have come so
+        far, itself included. Of equals the earlier trial is better. An objective that cannot be compared is
+        placed behind all, never goes on, and is not kept, so that it moves nobody's cut-off.
+        """
+        compared = tuple(sorted(self.values.items()))
+        if not usable(value):
+            cutoff = self._best(places_kept(len(compared))) if compared else None
+            return Verdict(False, len(compared) + 1, cutoff, compared)
+        self.values[trial] = value
+        kept = places_kept(len(self.values))
+        place = 1 + sum(self._key(*other) < self._key(trial, value) for other in compared)
+        return Verdict(place <= kept, place, self._best(kept), compared)
+
+    def _best(self, place: int) -> float:
+        return sorted(self.values.items(), key=lambda item: self._key(*item))[place - 1][1]
+
+    def _key(self, trial: int, value: float) -> tuple[float, int]:
+        return (-value if self.maximize else value, trial)

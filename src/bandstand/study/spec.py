@@ -1,0 +1,89 @@
+"""What a study is told once, at its beginning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bandstand.errors import InputError
+
+if TYPE_CHECKING:
+    from bandstand.request.plan import TuningPlan
+    from bandstand.request.ranges import Range
+
+STRATEGIES = ("Hyperband", "Random")
+
+
+@dataclass(frozen=True)
+class StudySpec:
+    """The frozen terms of a study; with the events they determine every decision.
+
+    Args:
+        goal: "maximize" or "minimize".
+        strategy: "Hyperband" or "Random".
+        min_resource: Objective reports before which Hyperband stops nothing, at least 1.
+        max_resource: Objective reports at which Hyperband stops a training job; None with Random.
+        jobs: Training jobs in all, at least 1.
+        parallel: Training jobs at the same time, at least 1.
+        seed: Settings of trial k depend on it and on k only.
+        ranges: The tuned hyperparameters.
+
+    Raises:
+        InputError: Naming every term that no study can have.
+    """
+
+    goal: str
+    strategy: str
+    min_resource: int
+    max_resource: int | None
+    jobs: int
+    parallel: int
+    seed: int
+    ranges: tuple[Range, ...]
+
+    def __post_init__(self) -> None:
+        problems = []
+        if self.goal not in ("maximize", "minimize"):
+            problems.append(f"goal is {self.goal!r}; it has to be 'maximize' or 'minimize'")
+        if self.strategy not in STRATEGIES:
+            problems.append(f"strategy is {self.strategy!r}; this release has {' and '.join(STRATEGIES)}")
+        if self.jobs < 1:
+            problems.append(f"jobs is {self.jobs}; at least one training job is needed")
+        if self.parallel < 1:
+            problems.append(f"parallel is {self.parallel}; at least one training job has to run at a time")
+        if self.strategy == "Hyperband":
+            problems.extend(self._resource_problems())
+        if problems:
+            raise InputError("This study cannot be: " + "; ".join(problems) + ".")
+
+    def _resource_problems(self) -> list[str]:
+        if self.max_resource is None:
+            return ["max_resource is missing; Hyperband needs it"]
+        if not 1 <= self.min_resource <= self.max_resource:
+            found = f"min_resource is {self.min_resource} and max_resource {self.max_resource}"
+            return [f"{found}; they have to obey 1 <= min_resource <= max_resource"]
+        return []
+
+    @property
+    def maximize(self) -> bool:
+        """Whether greater objectives are better."""
+        return self.goal == "maximize"
+
+    @classmethod
+    def from_plan(cls, plan: TuningPlan, seed: int) -> StudySpec:
+        """The terms that a tuning plan states.
+
+        Args:
+            plan: The checked plan.
+            seed: The plan's own seed, or the one drawn and recorded when it names none.
+        """
+        return cls(
+            goal=plan.goal,
+            strategy=plan.strategy,
+            min_resource=plan.min_resource or 1,
+            max_resource=plan.max_resource,
+            jobs=plan.jobs,
+            parallel=plan.parallel,
+            seed=seed,
+            ranges=plan.ranges,
+        )

@@ -1,0 +1,81 @@
+"""Who is stopped during training: a strategy sees each report once and answers at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from bandstand.study.decisions import StopReason
+from bandstand.study.rungs import Rung, bracket_rungs, bracket_sizes, dealt_brackets
+from bandstand.study.spec import StudySpec
+
+
+class Strategy(Protocol):
+    """What a study asks of a strategy."""
+
+    def bracket(self, trial: int) -> int | None:
+        """The trial's bracket, from 0; None where there are none."""
+
+    def rungs(self, bracket: int) -> tuple[int, ...]:
+        """The resource levels at which trials of a bracket are compared."""
+
+    def judge(self, trial: int, resource: int, value: float) -> StopReason | None:
+        """Decide about a trial that has just made its report number `resource`; None lets it go on."""
+
+
+class Random:
+    """Every training job runs to its own end."""
+
+    def bracket(self, trial: int) -> int | None:
+        """Random has no brackets."""
+        return None
+
+    def rungs(self, bracket: int) -> tuple[int, ...]:
+        """Random has no rungs."""
+        return ()
+
+    def judge(self, trial: int, resource: int, value: float) -> StopReason | None:
+        """Random stops nobody."""
+        return None
+
+
+class Hyperband:
+    """Hyperband with asynchronous rungs.
+
+    Args:
+        spec: The study's terms, with a maximum resource.
+    """
+
+    def __init__(self, spec: StudySpec) -> None:
+        self._max = spec.max_resource or 0
+        self._brackets = bracket_rungs(spec.min_resource, self._max)
+        self._deal: Iterator[int] = dealt_brackets(bracket_sizes(len(self._brackets)))
+        self._dealt: list[int] = []
+        self._rungs = {
+            (bracket, level): Rung(spec.maximize)
+            for bracket, levels in enumerate(self._brackets)
+            for level in levels
+        }
+
+    def bracket(self, trial: int) -> int:
+        """The bracket that the trial's number is dealt to."""
+        while len(self._dealt) < trial:
+            self._dealt.append(next(self._deal))
+        return self._dealt[trial - 1]
+
+    def rungs(self, bracket: int) -> tuple[int, ...]:
+        """The resource levels of a bracket, all below the maximum."""
+        return self._brackets[bracket]
+
+    def judge(self, trial: int, resource: int, value: float) -> StopReason | None:
+        """Stop at the maximum, and at a rung where the trial is not among the best third."""
+        bracket = self.bracket(trial)
+        if resource >= self._max:
+            return StopReason("max_resource", bracket=bracket, rung=resource, value=value)
+        rung = self._rungs.get((bracket, resource))
+        if rung is None:
+            return None
+        verdict = rung.judge(trial, value)
+        if verdict.goes_on:
+            return None
+        return StopReason("rung", bracket, resource, verdict.place, verdict.cutoff, verdict.compared, value)

@@ -1,0 +1,179 @@
+"""A tuning job's decisions: events in, decisions out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bandstand.errors import InputError
+from bandstand.study.decisions import Decision, Finish, Start, Stop, StopKind, StopReason
+from bandstand.study.events import Ended, Event, Halted, Reported, Started
+from bandstand.study.finish import all_ended, ended_early, first_attempts_failed
+from bandstand.study.settings import random_settings
+from bandstand.study.spec import StudySpec
+from bandstand.study.strategies import Hyperband, Random, Strategy
+from bandstand.study.summary import Summary, summarize
+from bandstand.study.trial import Trial
+
+
+class Study:
+    """The state of a study, which is nothing but the events told so far.
+
+    A study is brought back after a restart by telling a new one the recorded events again.
+
+    Args:
+        spec: The study's terms.
+    """
+
+    def __init__(self, spec: StudySpec) -> None:
+        self.spec = spec
+        self._strategy: Strategy = Hyperband(spec) if spec.strategy == "Hyperband" else Random()
+        self._trials: dict[int, Trial] = {}
+        self._ending: StopKind | None = None
+        self._finish: Finish | None = None
+
+    def ask(self) -> tuple[Start, ...]:
+        """The training jobs to start now: as many as there are free places, lowest numbers first.
+
+        Asking changes nothing; a `Start` is asked for again until its `Started` is told.
+        """
+        if self._ending is not None or self._finish is not None:
+            return ()
+        free = self.spec.parallel - len(self.running)
+        waiting = (number for number in range(1, self.spec.jobs + 1) if number not in self._trials)
+        return tuple(self._start(number) for number, _ in zip(waiting, range(free), strict=False))
+
+    def tell(self, event: Event) -> tuple[Decision, ...]:
+        """Take in what happened and decide at once, from what is known now.
+
+        Args:
+            event: What happened. Reports of trials that were stopped or have ended change no decision.
+
+        Returns:
+            Stops, at most one per trial in a study's life, then the `Finish`, once, when nothing runs.
+
+        Raises:
+            InputError: The event cannot follow those told before.
+        """
+        stops: tuple[Stop, ...]
+        match event:
+            case Started(number):
+                stops = self._started(number)
+            case Reported(number, value):
+                stops = self._reported(self._trial(number, event), value)
+            case Ended():
+                stops = self._ended(self._trial(event.trial, event), event)
+            case Halted(cause):
+                stops = self._end_all(cause)
+        return (*stops, *self._finished_now())
+
+    @property
+    def running(self) -> tuple[int, ...]:
+        """Numbers of the trials that have started and not ended."""
+        return tuple(number for number, trial in sorted(self._trials.items()) if trial.running)
+
+    @property
+    def finished(self) -> Finish | None:
+        """The `Finish`, once it has been decided."""
+        return self._finish
+
+    def best(self) -> tuple[int, float] | None:
+        """(trial, objective) of the best ended trial; None while there is none.
+
+        Final objectives are compared, as AMT compares them; of equals the earlier trial is the best. Failed
+        trials, and objectives that are not finite, are never the best.
+        """
+        sign = -1.0 if self.spec.maximize else 1.0
+        ranked = [
+            (sign * trial.objective, trial.number, trial.objective)
+            for trial in self._trials.values()
+            if trial.succeeded and trial.objective is not None
+        ]
+        if not ranked:
+            return None
+        _, number, objective = min(ranked)
+        return number, objective
+
+    def bracket(self, trial: int) -> int | None:
+        """The bracket of a trial, started or not; None where the strategy has none."""
+        return self._strategy.bracket(trial)
+
+    def rungs(self, bracket: int) -> tuple[int, ...]:
+        """The resource levels at which trials of a bracket are compared."""
+        return self._strategy.rungs(bracket)
+
+    def next_rung(self, trial: int) -> int | None:
+        """The count of reports at which the trial is judged next, the maximum included; None if never."""
+        reports = self._trials[trial].reports if trial in self._trials else 0
+        bracket = self.bracket(trial)
+        if bracket is None or self.spec.max_resource is None:
+            return None
+        levels = (*self.rungs(bracket), self.spec.max_resource)
+        return next((level for level in levels if level > reports), None)
+
+    def summary(self, asked: Mapping[int, int]) -> Summary:
+        """What was run and what was saved.
+
+        Args:
+            asked: Iterations that each trial's settings asked for, where they are known.
+        """
+        max_resource = self.spec.max_resource if self.spec.strategy == "Hyperband" else None
+        return summarize(self._trials.values(), asked, max_resource)
+
+    def _start(self, number: int) -> Start:
+        return Start(number, random_settings(self.spec.seed, number, self.spec.ranges))
+
+    def _trial(self, number: int, event: Event) -> Trial:
+        if number not in self._trials:
+            raise InputError(
+                f"The record does not fit this study: found {event}, but training job {number} was never "
+                "started. Events have to be told in the order in which they happened."
+            )
+        return self._trials[number]
+
+    def _started(self, number: int) -> tuple[Stop, ...]:
+        if number in self._trials or not 1 <= number <= self.spec.jobs:
+            raise InputError(
+                f"The record does not fit this study: found that training job {number} started, but each of "
+                f"1 to {self.spec.jobs} starts once. Tell only starts that were asked for."
+            )
+        self._trials[number] = Trial(number)
+        return () if self._ending is None else self._end_all(self._ending)
+
+    def _reported(self, trial: Trial, value: float) -> tuple[Stop, ...]:
+        trial.reports += 1
+        trial.latest = value
+        if trial.stop is not None or not trial.running:
+            return ()
+        reason = self._strategy.judge(trial.number, trial.reports, value)
+        return () if reason is None else (self._stop(trial, reason),)
+
+    def _ended(self, trial: Trial, event: Ended) -> tuple[Stop, ...]:
+        if not trial.running:
+            raise InputError(
+                f"The record does not fit this study: found {event}, but training job {trial.number} had "
+                f"ended as {trial.outcome!r}. Each training job ends once."
+            )
+        trial.outcome = event.outcome
+        trial.objective = trial.latest if event.objective is None else event.objective
+        if self._ending is None and first_attempts_failed(self._trials.values()):
+            return self._end_all("failures")
+        return ()
+
+    def _end_all(self, kind: StopKind) -> tuple[Stop, ...]:
+        if self._ending is None and self._finish is None:
+            self._ending = kind
+        running = (self._trials[number] for number in self.running)
+        return tuple(self._stop(trial, StopReason(kind)) for trial in running if trial.stop is None)
+
+    def _stop(self, trial: Trial, reason: StopReason) -> Stop:
+        trial.stop = reason
+        return Stop(trial.number, reason)
+
+    def _finished_now(self) -> tuple[Finish, ...]:
+        if self._finish is not None or self.running:
+            return ()
+        if self._ending is not None:
+            self._finish = ended_early(self._ending, self._trials.values())
+        elif len(self._trials) == self.spec.jobs:
+            self._finish = all_ended(self._trials.values())
+        return () if self._finish is None else (self._finish,)

@@ -1,0 +1,40 @@
+"""What the study remembers about one started training job."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bandstand.study.decisions import StopReason
+from bandstand.study.events import Outcome
+from bandstand.study.rungs import usable
+
+
+@dataclass
+class Trial:
+    """One training job of a study.
+
+    Args:
+        number: From 1.
+        reports: Objective reports made so far, those after a stop included.
+        latest: The latest objective reported; None before the first one.
+        stop: Why it was told to stop; None when it was not.
+        outcome: How it ended; None while it runs.
+        objective: Its final objective; None before its end, or when it reported none.
+    """
+
+    number: int
+    reports: int = 0
+    latest: float | None = None
+    stop: StopReason | None = None
+    outcome: Outcome | None = None
+    objective: float | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether it has not ended yet."""
+        return self.outcome is None
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether it completed or was stopped with a finite objective, and so may be the best."""
+        return self.outcome in ("completed", "stopped") and usable(self.objective)
