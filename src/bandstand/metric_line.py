@@ -1,0 +1,182 @@
+"""The metric line: how a training job tells its metrics, and the patterns that read them back."""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import SupportsFloat, SupportsIndex
+
+from bandstand.errors import InputError, JobError
+
+NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+"""Pattern of a finite decimal number: sign, leading or trailing dot and exponent included."""
+
+RESERVED_NAMES = frozenset({"iteration", "nonfinite"})
+MAX_NAME = 255
+MAX_PATTERN = 500
+LARGEST = 3.4028235e38
+"""Largest finite float32, in shortest form: AMT keeps metric values in single precision."""
+
+_NO_GOALS: Mapping[str, str] = MappingProxyType({})
+_MAXIMIZE = frozenset(
+    "acc accuracy auc aucpr auprc auroc average_precision balanced_accuracy bleu correlation dice f1 f1_binary f1_macro "
+    "f1_micro f1_score f1_weighted fbeta hit_rate interval_regression_accuracy iou kappa map map50 mcc mean_iou ndcg "
+    "ndcg_score pearson pr_auc pre precision psnr r2 r2_score recall return reward roc_auc roc_auc_score rouge rouge1 "
+    "rouge2 rougel score sensitivity silhouette spearman specificity ssim top1 top5 top1_accuracy top5_accuracy top1_acc "
+    "top5_acc tpr".split()
+)
+_MINIMIZE = frozenset(
+    "aft_nloglik bce bce_loss bits_per_byte bpb brier brier_score cer cox_nloglik cross_entropy crossentropy deviance eer "
+    "elbo_loss entropy_loss error error_rate expectile fid fnr fpr gamma_deviance gamma_nloglik hinge hinge_loss huber "
+    "kl kl_divergence log_loss logloss loss mae mape max_error mean_absolute_error mean_squared_error median_error "
+    "merror mlogloss mphe mse msle nll nll_loss nloglik perplexity poisson_nloglik ppl quantile regret rmse rmsle "
+    "root_mean_squared_error smape tweedie_nloglik wer".split()
+)
+_CHANNEL_PREFIXES = tuple(
+    f"{channel}_"
+    for channel in ("train", "training", "val", "valid", "validation", "test", "eval", "dev", "holdout")
+)
+_META = re.compile(r"[.^$*+?{}\[\]\\|()]")
+
+
+def known_goal(name: str) -> str | None:
+    """The direction in which a metric improves, as far as its name tells.
+
+    The metric is what follows the last `:` or `/` and stands before an `@`: `validation:ndcg@10` is `ndcg`, `val_loss`
+    is `loss`. The names are those of XGBoost's `eval_metric` and the usual ones of scikit-learn, Keras and PyTorch.
+
+    Args:
+        name: A metric's name.
+
+    Returns:
+        `"maximize"`, `"minimize"`, or None when the name does not tell.
+    """
+    metric = re.split(r"[:/]", name.lower())[-1].partition("@")[0].replace("-", "_")
+    while True:
+        if metric in _MAXIMIZE:
+            return "maximize"
+        if metric in _MINIMIZE:
+            return "minimize"
+        prefix = next((prefix for prefix in _CHANNEL_PREFIXES if metric.startswith(prefix)), None)
+        if prefix is None:
+            return None
+        metric = metric.removeprefix(prefix)
+
+
+def name_problem(name: str) -> str | None:
+    """Why a text cannot be a metric's name in a metric line, or None if it can.
+
+    Args:
+        name: The name as it would stand before the `=`.
+    """
+    if not 1 <= len(name) <= MAX_NAME:
+        return f"it has {len(name)} characters; 1 to {MAX_NAME} are allowed"
+    if name in RESERVED_NAMES:
+        return f"{name!r} is reserved in the metric line"
+    if "=" in name or any(letter.isspace() or not letter.isprintable() for letter in name):
+        return "white space, '=' and unprintable characters are not allowed"
+    return None
+
+
+def format_line(iteration: int, values: Mapping[str, float], goals: Mapping[str, str] = _NO_GOALS) -> str:
+    """One iteration's metrics as one line, for one write by the job's one writer.
+
+    Numbers are in shortest round-trip form, so the double that comes out of the log is the one that went in. A value
+    that is not finite is replaced by the worst finite float32 for its metric's goal, and the line ends with
+    ` nonfinite=1`, so that the iteration counts and the job can be stopped. A finite value beyond float32 becomes the
+    nearest float32: the order of values is kept.
+
+    Args:
+        iteration: Number of the iteration, from 1.
+        values: Metric name to value; the order is kept.
+        goals: Metric name to `"maximize"` or `"minimize"`, for names whose goal `known_goal` cannot tell.
+
+    Returns:
+        The line, with no line break: `iteration=12 train:auc=0.8132 validation:auc=0.77`.
+
+    Raises:
+        JobError: For an iteration below 1, no values, a name that a metric line cannot hold, a value that is no number,
+            or a value that is not finite where the goal is unknown.
+    """
+    try:
+        number = operator.index(iteration)
+    except TypeError:
+        raise JobError(f"An iteration is a whole number from 1; found {iteration!r}.") from None
+    if number < 1:
+        raise JobError(f"Iterations are counted from 1; found {number}.")
+    if not values:
+        raise JobError(f"Iteration {number} reports no metric; give at least one name and value.")
+    parts = [f"iteration={number}"]
+    nonfinite = False
+    for name, given in values.items():
+        problem = name_problem(name)
+        if problem:
+            raise JobError(f"{name[:MAX_NAME]!r} cannot be the name of a metric: {problem}.")
+        value = _as_float(name, given, number)
+        if not math.isfinite(value):
+            nonfinite = True
+            value = _worst(name, value, goals, number)
+        parts.append(f"{name}={min(max(value, -LARGEST), LARGEST)!r}")
+    if nonfinite:
+        parts.append("nonfinite=1")
+    return " ".join(parts)
+
+
+def metric_definitions(names: Iterable[str]) -> list[dict[str, str]]:
+    """What AMT needs to read metric lines: `MetricDefinitions` of a CreateTrainingJob request.
+
+    Every pattern starts with a space, as every name in a metric line does, so that `loss` does not match inside
+    `train:loss`; none is anchored, since launchers put tags before a line; all take sign, dot and exponent.
+
+    Args:
+        names: Metric names, as given to `run.report`; repeated ones count once.
+
+    Returns:
+        A list of `{"Name": name, "Regex": pattern}` in the order of the names; a pattern has at most 500 characters.
+
+    Raises:
+        InputError: For names that a metric line or a definition cannot hold, all of them at once.
+    """
+    definitions, problems = [], []
+    for name in dict.fromkeys(names):
+        problem = name_problem(name)
+        escaped = _META.sub(lambda found: "\\" + found.group(), name)
+        pattern = f" {escaped}=({NUMBER})"
+        if problem is None and len(pattern) > MAX_PATTERN:
+            problem = f"its pattern has {len(pattern)} characters; {MAX_PATTERN} are allowed"
+        if problem:
+            problems.append(f"{name[:MAX_NAME]!r} cannot be the name of a metric: {problem}.")
+        definitions.append({"Name": name, "Regex": pattern})
+    if problems:
+        raise InputError("\n".join(problems))
+    return definitions
+
+
+def _as_float(name: str, value: object, iteration: int) -> float:
+    if isinstance(value, SupportsFloat | SupportsIndex):
+        try:
+            return float(value)
+        except OverflowError:
+            return math.copysign(LARGEST, 1.0 if value > 0 else -1.0)  # type: ignore[operator]
+        except (TypeError, ValueError):
+            pass
+    raise JobError(
+        f"Metric {name!r} at iteration {iteration} is no number: found {str(value)[:100]!r} "
+        f"({type(value).__name__}); report one float."
+    )
+
+
+def _worst(name: str, value: float, goals: Mapping[str, str], iteration: int) -> float:
+    goal = goals.get(name) or known_goal(name)
+    if goal == "maximize":
+        return -LARGEST
+    if goal == "minimize":
+        return LARGEST
+    raise JobError(
+        f"Metric {name!r} is {value} at iteration {iteration}, and its name does not tell whether more or less of it is "
+        "better; a value that is not finite would be dropped or misread. Declare the goal (maximize or minimize), "
+        "or report a finite value."
+    )
