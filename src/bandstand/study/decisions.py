@@ -32,7 +32,7 @@ class StopReason:
             maximum; None when no rung was the cause.
         rank: Its place at the rung, from 1 (best).
         cutoff: The objective of the last place that goes on; None when nothing finite was compared.
-        compared: (trial, objective) of every other trial that had passed this rung with a finite objective.
+        compared: (trial, objective) of every other trial that had made as many reports, the last one finite.
         value: The trial's objective at that report.
     """
 

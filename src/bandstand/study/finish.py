@@ -9,13 +9,8 @@ from bandstand.study.decisions import Finish, StopKind
 from bandstand.study.trial import Trial
 
 FIRST_ATTEMPTS = 5
-"""AMT gives up when its first five training jobs all fail (aws/amazon-sagemaker-examples #2436, #2437)."""
-
-
-def first_attempts_failed(trials: Collection[Trial]) -> bool:
-    """Whether five trials have ended and none of them succeeded; running ones are not waited for."""
-    ended = [trial for trial in trials if not trial.running]
-    return len(ended) >= FIRST_ATTEMPTS and not any(trial.succeeded for trial in ended)
+"""When so many training jobs have ended and none succeeded, the tuning job fails, as on AMT
+(aws/amazon-sagemaker-examples #2436, #2437); running ones are not waited for."""
 
 
 def all_ended(trials: Collection[Trial]) -> Finish:

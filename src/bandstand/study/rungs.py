@@ -22,8 +22,8 @@ def usable(value: float | None) -> bool:
 
 
 def places_kept(placed: int) -> int:
-    """How many of the trials placed at a rung go on: a third, rounded down, but always the best one."""
-    return max(1, placed // FACTOR)
+    """How many of the trials placed at a rung go on: a third, rounded up, and so always the best one."""
+    return -(-placed // FACTOR)
 
 
 def bracket_rungs(min_resource: int, max_resource: int) -> tuple[tuple[int, ...], ...]:
@@ -88,7 +88,7 @@ class Verdict:
 
 @dataclass
 class Rung:
-    """The objectives of the trials that have come to one resource level.
+    """The objectives of all trials, of whatever bracket, that have come to one resource level.
 
     Args:
         maximize: Whether greater objectives are better.
@@ -98,18 +98,26 @@ class Rung:
     maximize: bool
     values: dict[int, float] = field(default_factory=dict)
 
+    def enter(self, trial: int, value: float) -> None:
+        """Keep a trial's objective for comparison; one that cannot be compared moves nobody's cut-off."""
+        if usable(value):
+            self.values[trial] = value
+
     def judge(self, trial: int, value: float) -> Verdict:
         """Place a trial among those that came before, without waiting for any other.
 
-        A trial goes on when it is among the best third (rounded down, at least one) of all that have come so
-        far, itself included. Of equals the earlier trial is better. An objective that cannot be compared is
-        placed behind all, never goes on, and is not kept, so that it moves nobody's cut-off.
+        A trial goes on when it is among the best third, rounded up, of all that have come so far, itself
+        included. Of equals the earlier trial is better. An objective that cannot be compared is placed behind
+        all and never goes on.
+
+        Args:
+            trial: The trial's number; its own objective has been entered.
+            value: Its objective.
         """
-        compared = tuple(sorted(self.values.items()))
+        compared = tuple(sorted(item for item in self.values.items() if item[0] != trial))
         if not usable(value):
             cutoff = self._best(places_kept(len(compared))) if compared else None
             return Verdict(False, len(compared) + 1, cutoff, compared)
-        self.values[trial] = value
         kept = places_kept(len(self.values))
         place = 1 + sum(self._key(*other) < self._key(trial, value) for other in compared)
         return Verdict(place <= kept, place, self._best(kept), compared)

@@ -80,7 +80,7 @@ class StudySpec:
         return cls(
             goal=plan.goal,
             strategy=plan.strategy,
-            min_resource=plan.min_resource or 1,
+            min_resource=plan.min_resource,
             max_resource=plan.max_resource,
             jobs=plan.jobs,
             parallel=plan.parallel,

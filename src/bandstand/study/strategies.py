@@ -40,7 +40,10 @@ class Random:
 
 
 class Hyperband:
-    """Hyperband with asynchronous rungs.
+    """Hyperband with asynchronous rungs, one system of rungs for all brackets.
+
+    A trial's bracket says at which rungs it may be stopped; it is compared with every trial that has made as
+    many reports, whatever that one's bracket. Nearest kin: Syne Tune's `rung_system_per_bracket=False`.
 
     Args:
         spec: The study's terms, with a maximum resource.
@@ -51,11 +54,7 @@ class Hyperband:
         self._brackets = bracket_rungs(spec.min_resource, self._max)
         self._deal: Iterator[int] = dealt_brackets(bracket_sizes(len(self._brackets)))
         self._dealt: list[int] = []
-        self._rungs = {
-            (bracket, level): Rung(spec.maximize)
-            for bracket, levels in enumerate(self._brackets)
-            for level in levels
-        }
+        self._rungs = {level: Rung(spec.maximize) for level in self._brackets[0]}
 
     def bracket(self, trial: int) -> int:
         """The bracket that the trial's number is dealt to."""
@@ -68,12 +67,15 @@ class Hyperband:
         return self._brackets[bracket]
 
     def judge(self, trial: int, resource: int, value: float) -> StopReason | None:
-        """Stop at the maximum, and at a rung where the trial is not among the best third."""
+        """Stop at the maximum, and at a rung of its bracket where it is not among the best third."""
         bracket = self.bracket(trial)
         if resource >= self._max:
             return StopReason("max_resource", bracket=bracket, rung=resource, value=value)
-        rung = self._rungs.get((bracket, resource))
+        rung = self._rungs.get(resource)
         if rung is None:
+            return None
+        rung.enter(trial, value)
+        if resource not in self._brackets[bracket]:
             return None
         verdict = rung.judge(trial, value)
         if verdict.goes_on:

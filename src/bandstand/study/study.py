@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 
 from bandstand.errors import InputError
 from bandstand.study.decisions import Decision, Finish, Start, Stop, StopKind, StopReason
 from bandstand.study.events import Ended, Event, Halted, Reported, Started
-from bandstand.study.finish import all_ended, ended_early, first_attempts_failed
+from bandstand.study.finish import FIRST_ATTEMPTS, all_ended, ended_early
 from bandstand.study.settings import random_settings
 from bandstand.study.spec import StudySpec
 from bandstand.study.strategies import Hyperband, Random, Strategy
@@ -28,6 +29,9 @@ class Study:
         self.spec = spec
         self._strategy: Strategy = Hyperband(spec) if spec.strategy == "Hyperband" else Random()
         self._trials: dict[int, Trial] = {}
+        self._running: set[int] = set()
+        self._lowest_waiting = 1
+        self._any_success = False
         self._ending: StopKind | None = None
         self._finish: Finish | None = None
 
@@ -38,9 +42,13 @@ class Study:
         """
         if self._ending is not None or self._finish is not None:
             return ()
-        free = self.spec.parallel - len(self.running)
-        waiting = (number for number in range(1, self.spec.jobs + 1) if number not in self._trials)
-        return tuple(self._start(number) for number, _ in zip(waiting, range(free), strict=False))
+        free = max(0, self.spec.parallel - len(self._running))
+        numbers = range(self._lowest_waiting, self.spec.jobs + 1)
+        waiting = (number for number in numbers if number not in self._trials)
+        return tuple(
+            Start(number, random_settings(self.spec.seed, number, self.spec.ranges))
+            for number in islice(waiting, free)
+        )
 
     def tell(self, event: Event) -> tuple[Decision, ...]:
         """Take in what happened and decide at once, from what is known now.
@@ -69,7 +77,7 @@ class Study:
     @property
     def running(self) -> tuple[int, ...]:
         """Numbers of the trials that have started and not ended."""
-        return tuple(number for number, trial in sorted(self._trials.items()) if trial.running)
+        return tuple(sorted(self._running))
 
     @property
     def finished(self) -> Finish | None:
@@ -119,9 +127,6 @@ class Study:
         max_resource = self.spec.max_resource if self.spec.strategy == "Hyperband" else None
         return summarize(self._trials.values(), asked, max_resource)
 
-    def _start(self, number: int) -> Start:
-        return Start(number, random_settings(self.spec.seed, number, self.spec.ranges))
-
     def _trial(self, number: int, event: Event) -> Trial:
         if number not in self._trials:
             raise InputError(
@@ -137,6 +142,9 @@ class Study:
                 f"1 to {self.spec.jobs} starts once. Tell only starts that were asked for."
             )
         self._trials[number] = Trial(number)
+        self._running.add(number)
+        while self._lowest_waiting in self._trials:
+            self._lowest_waiting += 1
         return () if self._ending is None else self._end_all(self._ending)
 
     def _reported(self, trial: Trial, value: float) -> tuple[Stop, ...]:
@@ -155,7 +163,10 @@ class Study:
             )
         trial.outcome = event.outcome
         trial.objective = trial.latest if event.objective is None else event.objective
-        if self._ending is None and first_attempts_failed(self._trials.values()):
+        self._running.remove(trial.number)
+        self._any_success = self._any_success or trial.succeeded
+        ended = len(self._trials) - len(self._running)
+        if self._ending is None and not self._any_success and ended >= FIRST_ATTEMPTS:
             return self._end_all("failures")
         return ()
 
@@ -170,7 +181,7 @@ class Study:
         return Stop(trial.number, reason)
 
     def _finished_now(self) -> tuple[Finish, ...]:
-        if self._finish is not None or self.running:
+        if self._finish is not None or self._running:
             return ()
         if self._ending is not None:
             self._finish = ended_early(self._ending, self._trials.values())
