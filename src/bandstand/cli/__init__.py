@@ -1,1 +1,22 @@
 """The command line, one file per verb."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the `bandstand` command and leave the process with its exit code.
+
+    Args:
+        arguments: The words after `bandstand`; by default those of the process.
+    """
+    try:
+        import click  # noqa: F401
+    except ModuleNotFoundError:
+        print("The command line needs more packages; run: pip install 'bandstand[launch]'", file=sys.stderr)
+        sys.exit(1)
+    from bandstand.cli.entry import run
+
+    sys.exit(run(sys.argv[1:] if arguments is None else list(arguments)))

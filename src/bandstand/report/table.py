@@ -19,12 +19,14 @@ class Column:
         title: What stands above it.
         right: Whether cells stand at the right, as numbers do.
         drop: The columns with the highest number are left out first on a narrow page; 0 is never left out.
+        least: The least width in characters; a column that has one is also shown when it is empty.
         paint: Colours a padded cell.
     """
 
     title: str
     right: bool = False
     drop: int = 0
+    least: int = 0
     paint: Callable[[str], str] | None = None
 
 
@@ -42,8 +44,13 @@ def table(page: Page, columns: Sequence[Column], rows: Iterable[Sequence[str]]) 
     cells = [list(row) for row in rows]
     if not cells:
         return []
-    shown = [number for number in range(len(columns)) if any(row[number] for row in cells)]
-    widths = [max(len(column.title), *(len(row[i]) for row in cells)) for i, column in enumerate(columns)]
+    shown = [
+        number for number, column in enumerate(columns) if column.least or any(row[number] for row in cells)
+    ]
+    widths = [
+        max(column.least, len(column.title), *(len(row[i]) for row in cells))
+        for i, column in enumerate(columns)
+    ]
     if page.width is not None:
         shown = _fit(page.width, columns, shown, widths)
     titles = [_pad(columns[i], columns[i].title, widths[i]) for i in shown]

@@ -42,6 +42,21 @@ def tuning_text(page: Page, job: Document) -> list[str]:
     return lines
 
 
+def summary_text(page: Page, job: Document) -> list[str]:
+    """Tell in a few lines how a tuning job ended: its jobs, the best one, what early stopping saved.
+
+    Args:
+        page: What the text is laid out on.
+        job: The tuning job as `bandstand show --json` gives it.
+    """
+    lines = [
+        f"{page.paint(job['name'], 'bold')}  {page.status(job['status'])}  {tally(job['training_jobs'])}"
+    ]
+    lines += ["", *best_lines(page, job)]
+    savings = savings_lines(page, job)
+    return [*lines, "", *savings] if savings else lines
+
+
 def best_lines(page: Page, job: Document) -> list[str]:
     """Tell the best job, its hyperparameters and its model file; or that there is none yet, and why."""
     best = job.get("best")

@@ -1,0 +1,106 @@
+"""Errors as people should see them: their mistake in its words, a fault of ours with its traceback kept."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+import traceback
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bandstand.cli.output import put_json, tell
+from bandstand.cli.place import Place
+from bandstand.errors import BandstandError, InputError, PlanError
+
+FAILED = 1
+WRONG = 2
+
+_MACHINE = {
+    errno.ENOSPC,
+    errno.EDQUOT,
+    errno.EROFS,
+    errno.EACCES,
+    errno.EPERM,
+    errno.EMFILE,
+    errno.ENOMEM,
+    errno.EIO,
+}
+
+
+def report_error(error: Exception, place: Place) -> int:
+    """Tell a person what went wrong.
+
+    Args:
+        error: What ended the command.
+        place: What was said about the call; decides where a traceback is kept, and whether problems are also
+            printed as JSON.
+
+    Returns:
+        The exit code.
+    """
+    if isinstance(error, click.ClickException):
+        error.show()
+        return WRONG
+    if isinstance(error, BandstandError):
+        if place.json and isinstance(error, InputError):
+            put_json({"problems": problems(error)})
+        tell(str(error))
+        return error.exit_code
+    if isinstance(error, OSError) and error.errno in _MACHINE:
+        subject = f": {error.filename}" if error.filename else ""
+        tell(f"This machine refused: {error.strerror}{subject}.")
+        return FAILED
+    kept = _keep(error, place)
+    summary = " ".join(f"{type(error).__name__}: {error}".split())
+    tell(f"This is a fault of Bandstand, not of your request ({summary[:300]}). The traceback is in {kept}")
+    return FAILED
+
+
+def problems(error: InputError) -> list[dict[str, Any]]:
+    """Give what is wrong with a request as JSON-ready data.
+
+    Returns:
+        One mapping per problem: `number` of the rule (None where no rule speaks of it), `where`, `found`,
+        `allowed`, `fix`, and `message`, which says all of it.
+    """
+    if not isinstance(error, PlanError):
+        return [
+            {
+                "number": None,
+                "where": None,
+                "found": None,
+                "allowed": None,
+                "fix": None,
+                "message": str(error),
+            }
+        ]
+    return [
+        {
+            "number": problem.number,
+            "where": problem.where,
+            "found": problem.found,
+            "allowed": problem.allowed,
+            "fix": problem.fix,
+            "message": str(problem),
+        }
+        for problem in error.problems
+    ]
+
+
+def _keep(error: Exception, place: Place) -> Path:
+    """Save the traceback below the home, or among temporary files where that cannot be written."""
+    text = "".join(traceback.format_exception(error))
+    name = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{os.getpid()}.txt"
+    for folder in (place.folder / "errors", Path(tempfile.gettempdir())):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            path = folder / (name if folder.name == "errors" else f"bandstand-{name}")
+            path.write_text(text, encoding="utf-8")
+        except OSError:
+            continue
+        return path
+    return Path("(nowhere: no folder can be written)")

@@ -1,0 +1,73 @@
+"""Options that every verb shares: where the state is kept, and whether facts are printed as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@dataclass
+class Place:
+    """What was said about one call of the command, wherever on the line it was said.
+
+    Args:
+        home: The folder that holds all state, or None for the default.
+        json: Whether facts are printed as JSON.
+    """
+
+    home: Path | None = None
+    json: bool = False
+
+    @property
+    def folder(self) -> Path:
+        """The folder that holds all state, as an absolute path."""
+        return Path("~/.bandstand" if self.home is None else self.home).expanduser().absolute()
+
+
+def place() -> Place:
+    """Give the place of the call that is running."""
+    found = click.get_current_context().find_object(Place)
+    if found is None:
+        raise RuntimeError("no Place was given to the command")
+    return found
+
+
+def home_option(function: Function) -> Function:
+    """Add `--home` to a verb."""
+
+    def keep(_context: click.Context, _option: click.Parameter, value: Path | None) -> None:
+        if value is not None:
+            place().home = value
+
+    return click.option(
+        "--home",
+        type=click.Path(path_type=Path, file_okay=False),
+        metavar="DIR",
+        expose_value=False,
+        callback=keep,
+        help="Folder that holds all state; also before the verb, or BANDSTAND_HOME.  [default: ~/.bandstand]",
+    )(function)
+
+
+def json_option(function: Function) -> Function:
+    """Add `--json` to a verb; it comes as the argument `as_json`."""
+
+    def keep(_context: click.Context, _option: click.Parameter, value: bool) -> bool:
+        place().json = value
+        return value
+
+    return click.option(
+        "--json",
+        "as_json",
+        is_flag=True,
+        callback=keep,
+        # Known before the other words are read, so that mistakes in them are told the right way too.
+        is_eager=True,
+        help="Print the facts as JSON on standard output, and nothing else there.",
+    )(function)

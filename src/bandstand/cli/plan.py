@@ -1,0 +1,39 @@
+"""`bandstand plan`: check a job file and print the request it makes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from bandstand.cli.place import home_option, json_option
+
+
+@click.command("plan", short_help="Check a job file and print the request it makes.")
+@click.argument("job", metavar="JOB", type=click.Path(path_type=Path))
+@click.option("--name", metavar="NAME", help="Another name than the job file's.")
+@json_option
+@home_option
+def command(job: Path, name: str | None, as_json: bool) -> int:
+    """Check JOB and print the request that it makes, without running anything.
+
+    JOB is a job file (TOML) or a CreateTrainingJob or CreateHyperParameterTuningJob document (JSON).
+    Standard output is the exact request as JSON and nothing else; notes go to standard error. When JOB
+    breaks rules, all problems are told at once and the exit code is 2; with --json they are also printed
+    as JSON.
+
+    \b
+    Examples:
+      bandstand plan job.toml
+      bandstand plan job.toml > request.json
+      bandstand plan request.json --json
+    """
+    from bandstand.cli.launch import load_plan
+    from bandstand.cli.output import put_json, tell
+
+    plan = load_plan(job, name=name)
+    for note in plan.notes:
+        tell(f"note: {note}")
+    put_json(json.loads(plan.document))
+    return 0

@@ -1,0 +1,46 @@
+"""`bandstand report`: the results of a tuning job, best jobs first, with small curves."""
+
+from __future__ import annotations
+
+import click
+
+from bandstand.cli.place import home_option, json_option, place
+
+
+@click.command("report", short_help="Report a tuning job's results, best jobs first.")
+@click.argument("job", metavar="[JOB]", required=False)
+@json_option
+@home_option
+def command(job: str | None, as_json: bool) -> int:
+    """Report the results of a job by its name; without JOB, of the newest one.
+
+    For a tuning job: the best job and its hyperparameters, what early stopping saved, how jobs ended, and
+    all jobs from best to worst, each with its objective by iteration as a small curve. With --json the
+    curves are numbers.
+
+    \b
+    Examples:
+      bandstand report
+      bandstand report direct-marketing > report.txt
+      bandstand report direct-marketing --json
+    """
+    from bandstand.cli.output import page, put_json, put_lines
+    from bandstand.cli.pick import newest
+    from bandstand.report import report_document, report_text, training_text
+    from bandstand.runs.record import Record
+    from bandstand.runs.views import show
+
+    with Record.open(place().folder) as record:
+        document = show(record, job or newest(record))
+        if document["kind"] == "training":
+            if as_json:
+                put_json(document)
+            else:
+                put_lines(training_text(page(), document))
+            return 0
+        points = {row["name"]: show(record, row["name"])["metrics"] for row in document["training_jobs"]}
+        if as_json:
+            put_json(report_document(document, points))
+        else:
+            put_lines(report_text(page(), document, points))
+    return 0
