@@ -1,0 +1,84 @@
+"""Rules of the input channels (rules 406 to 408)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from bandstand.request.documents import Definition
+from bandstand.request.findings import Findings, Place, shown
+
+SOURCES = ("S3DataSource", "FileSystemDataSource", "DatasetSource")
+
+
+def channels(definition: Definition) -> Iterator[tuple[Mapping[str, Any], Place]]:
+    """Yield each channel of a definition, and its place."""
+    for at, channel in enumerate(definition.body.get("InputDataConfig", [])):
+        yield channel, (*definition.place, "InputDataConfig", at)
+
+
+def input_mode(definition: Definition, channel: Mapping[str, Any]) -> str:
+    """Return a channel's input mode: its own, or the algorithm's."""
+    general = definition.body.get("AlgorithmSpecification", {}).get("TrainingInputMode", "File")
+    return str(channel.get("InputMode", general))
+
+
+def check_channels(definition: Definition, findings: Findings) -> None:
+    """Check the channels of one definition.
+
+    Args:
+        definition: The definition, of a sound document.
+        findings: Takes the problems.
+    """
+    seen: set[str] = set()
+    for channel, place in channels(definition):
+        name = channel.get("ChannelName")
+        if name in seen:
+            where = (*place, "ChannelName")
+            findings.problem(407, where, f"{shown(name)} a second time", "each name once", "Rename one.")
+        if name is not None:
+            seen.add(name)
+        _check_source(channel, place, findings)
+        _check_mode(input_mode(definition, channel), channel, place, findings)
+
+
+def _check_source(channel: Mapping[str, Any], place: Place, findings: Findings) -> None:
+    source = channel.get("DataSource")
+    if source is None or findings.doubtful((*place, "DataSource")):
+        return
+    found = [name for name in SOURCES if name in source]
+    if len(found) != 1:
+        what = " and ".join(found) or "nothing"
+        fix = "Name the one place where the channel's data is."
+        findings.problem(406, (*place, "DataSource"), what, f"one of {', '.join(SOURCES)}", fix)
+
+
+def _check_mode(mode: str, channel: Mapping[str, Any], place: Place, findings: Findings) -> None:
+    source = channel.get("DataSource", {})
+    bucket = source.get("S3DataSource", {})
+    kind = bucket.get("S3DataType")
+    pipe = "Set InputMode to Pipe, or prepare the data otherwise."
+    if channel.get("CompressionType") == "Gzip" and mode != "Pipe":
+        where = (*place, "CompressionType")
+        findings.problem(408, where, f"Gzip with {mode}", "Gzip with Pipe only", pipe)
+    if channel.get("RecordWrapperType") == "RecordIO" and mode != "Pipe":
+        where = (*place, "RecordWrapperType")
+        findings.problem(408, where, f"RecordIO with {mode}", "RecordIO with Pipe only", pipe)
+    data = (*place, "DataSource", "S3DataSource")
+    if kind == "AugmentedManifestFile" and mode != "Pipe":
+        where = (*data, "S3DataType")
+        findings.problem(408, where, f"{kind} with {mode}", f"{kind} with Pipe only", pipe)
+    if kind == "AugmentedManifestFile" and not bucket.get("AttributeNames"):
+        where = (*data, "AttributeNames")
+        fix = "Name the attributes to read from each line."
+        findings.problem(408, where, "nothing", "the manifest's attributes", fix)
+    if kind != "AugmentedManifestFile" and bucket.get("AttributeNames"):
+        where = (*data, "AttributeNames")
+        fix = "Take them out, or name an augmented manifest."
+        findings.problem(408, where, f"attributes with {kind}", "none but for AugmentedManifestFile", fix)
+    if mode == "FastFile" and kind not in (None, "S3Prefix"):
+        where = (*data, "S3DataType")
+        findings.problem(408, where, f"{kind} with FastFile", "S3Prefix", "Set InputMode to File.")
+    if "FileSystemDataSource" in source and mode != "File":
+        where = (*place, "InputMode")
+        findings.problem(408, where, f"{mode} with a file system", "File", "Set InputMode to File.")

@@ -1,0 +1,60 @@
+"""SageMaker's service model, as the installed botocore has it: shapes, patterns, limits."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any
+
+TUNING = "CreateHyperParameterTuningJob"
+TRAINING = "CreateTrainingJob"
+
+_LINE_END = r"\n\r\u0085\u2028\u2029"
+_LETTER_CLASSES = {
+    "L": r"\w",  # as Python has it: with digits and _, which the model always adds
+    "N": r"\d",
+    "Z": r" \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000",
+    "Alnum": "a-zA-Z0-9",
+}
+
+
+@lru_cache(maxsize=2)
+def request_shape(operation: str) -> Any:
+    """Return the shape of an operation's request, of type `botocore.model.StructureShape`.
+
+    The model is read when it is first asked for, which takes about a quarter of a second.
+    """
+    return _service().operation_model(operation).input_shape
+
+
+@lru_cache(maxsize=1)
+def _service() -> Any:
+    from botocore.loaders import Loader
+    from botocore.model import ServiceModel
+
+    return ServiceModel(Loader().load_service_model("sagemaker", "service-2"), "sagemaker")
+
+
+@lru_cache(maxsize=256)
+def compiled(pattern: str) -> re.Pattern[str]:
+    r"""Return a pattern of the model as Python's, for `fullmatch`.
+
+    The model's patterns are Java's: `.` stops at every line end, `\d` and `\w` are ASCII, and `\p{...}` are
+    classes that Python lacks.
+
+    Args:
+        pattern: The pattern, as the model writes it.
+    """
+    pieces: list[str] = []
+    in_class = False
+    for piece in re.findall(r"\\p\{\w+\}|\\.|.", pattern, re.DOTALL):
+        if piece.startswith(r"\p{"):
+            inside = _LETTER_CLASSES[piece[3:-1]]
+            pieces.append(inside if in_class else f"[{inside}]")
+        elif piece == "." and not in_class:
+            pieces.append(f"[^{_LINE_END}]")
+        else:
+            in_class = piece == "[" or (in_class and piece != "]")
+            pieces.append(piece)
+    flags = re.NOFLAG if r"\p{" in pattern else re.ASCII
+    return re.compile("".join(pieces), flags)

@@ -1,0 +1,164 @@
+"""Rules of a training job, or of a tuning job's definition (rules 401 to 412, 501 and 502)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bandstand.metrics import pattern_problems, pattern_warnings
+from bandstand.request.documents import Definition
+from bandstand.request.findings import Findings, Place, shown
+
+MAX_RUNTIME = 28 * 86_400
+MAX_ENVIRONMENT = 48
+NUMBERS = ("BANDSTAND_RANKS_PER_HOST", "BANDSTAND_THREADS")
+"""The environment's variables that the launcher reads as whole numbers."""
+
+_FLAT = ("InstanceType", "InstanceCount", "VolumeSizeInGB")
+_LISTS = ("InstanceGroups", "InstanceConfigs", "InstancePreferences")
+
+
+def check_definition(definition: Definition, findings: Findings) -> None:
+    """Check algorithm, instances, limits, environment and metrics of one definition.
+
+    Args:
+        definition: The definition, of a sound document.
+        findings: Takes problems and notes.
+    """
+    _check_algorithm(definition, findings)
+    _check_instances(definition, findings)
+    _check_stopping(definition, findings)
+    _check_numbers(definition, findings)
+    _check_metrics(definition, findings)
+
+
+def check_environments(found: Sequence[Definition], findings: Findings) -> None:
+    """Check that several definitions stay within the limit that counts for all of them."""
+    count = sum(len(definition.body.get("Environment", {})) for definition in found)
+    if len(found) > 1 and count > MAX_ENVIRONMENT:
+        place = (*found[-1].place, "Environment")
+        fix = "Take out what is not needed."
+        findings.problem(409, place, f"{count} in all definitions", f"{MAX_ENVIRONMENT} in all", fix)
+
+
+def check_tags(document: Mapping[str, Any], findings: Findings) -> None:
+    """Check the keys of the tags."""
+    seen: set[str] = set()
+    for at, tag in enumerate(document.get("Tags", [])):
+        key, place = tag.get("Key", ""), ("Tags", at, "Key")
+        if key.lower().startswith("aws:"):
+            findings.problem(410, place, shown(key), "keys that do not begin with aws:", "Rename it.")
+        if key in seen:
+            findings.problem(410, place, f"{shown(key)} a second time", "each key once", "Keep one of them.")
+        seen.add(key)
+
+
+def _check_algorithm(definition: Definition, findings: Findings) -> None:
+    spec = definition.body.get("AlgorithmSpecification", {})
+    place: Place = (*definition.place, "AlgorithmSpecification")
+    image, name = spec.get("TrainingImage"), spec.get("AlgorithmName")
+    if image is not None and name is not None:
+        fix = "Take one of them out."
+        findings.problem(401, (*place, "AlgorithmName"), "an image and an algorithm", "one of the two", fix)
+    if not image and not name and not findings.doubtful((*place, "TrainingImage")):
+        found = "an empty text" if image == "" else "nothing"
+        fix = f"Give {findings.words((*place, 'TrainingImage'))}."
+        findings.problem(401, (*place, "TrainingImage"), found, "an image or an algorithm", fix)
+
+
+def _check_instances(definition: Definition, findings: Findings) -> None:
+    names = [
+        name for name in ("ResourceConfig", "HyperParameterTuningResourceConfig") if name in definition.body
+    ]
+    place: Place = (*definition.place, names[0] if names else "ResourceConfig")
+    if len(names) > 1:
+        fix = "Take one of them out."
+        findings.problem(402, place, " and ".join(names), "one of the two", fix)
+    if not names:
+        if not findings.doubtful(place):
+            fix = f"Add {findings.words(place)} with InstanceType, InstanceCount and VolumeSizeInGB."
+            findings.problem(402, place, "nothing", "the instances to run on", fix)
+        return
+    config = definition.body[names[0]]
+    used = [name for name in ("InstanceType", *_LISTS) if name in config]
+    flat = [name for name in _FLAT if name in config and name not in used]
+    if used in (["InstanceGroups"], ["InstanceConfigs"]):
+        refused = _FLAT if used == ["InstanceConfigs"] else _FLAT[:2]
+        used += [name for name in flat if name in refused]
+    if len(used) > 1:
+        found = " with ".join(used)
+        findings.problem(402, place, found, "one way to name the instances", "Keep one of them.")
+    for name in ("SelectedInstanceType", "SelectedInstanceCount"):
+        if name in config:
+            fix = "Take it out: SageMaker fills it in."
+            findings.problem(402, (*place, name), "a member that is only read", "none in a request", fix)
+    _check_counts(config, place, used, findings)
+
+
+def _check_counts(config: Mapping[str, Any], place: Place, used: list[str], findings: Findings) -> None:
+    if used in ([], ["InstanceType"]):
+        for name in _FLAT[:2]:
+            if name not in config and not findings.doubtful((*place, name)):
+                fix = f"Add {findings.words((*place, name))}."
+                findings.problem(403, (*place, name), "nothing", "the type and number of instances", fix)
+    counts = [((*place, "InstanceCount"), config.get("InstanceCount"))]
+    for member in _LISTS:
+        for at, item in enumerate(config.get(member, [])):
+            counts.append(((*place, member, at, "InstanceCount"), item.get("InstanceCount")))
+    for where, count in counts:
+        if count == 0:
+            findings.problem(403, where, "0", "1 or more", "Ask for at least one.")
+
+
+def _check_stopping(definition: Definition, findings: Findings) -> None:
+    stopping = definition.body.get("StoppingCondition", {})
+    place: Place = (*definition.place, "StoppingCondition")
+    longest, wait = stopping.get("MaxRuntimeInSeconds"), stopping.get("MaxWaitTimeInSeconds")
+    if longest is not None and longest > MAX_RUNTIME:
+        where = (*place, "MaxRuntimeInSeconds")
+        findings.problem(405, where, str(longest), f"at most {MAX_RUNTIME}, 28 days", "Lower it.")
+    where = (*place, "MaxWaitTimeInSeconds")
+    if definition.body.get("EnableManagedSpotTraining"):
+        if wait is None and not findings.doubtful(where):
+            fix = "Add it: the time to wait for capacity and to run."
+            findings.problem(404, where, "nothing", "a number of seconds, with spot instances", fix)
+        elif wait is not None and longest is not None and wait < longest:
+            allowed = f"at least MaxRuntimeInSeconds, which is {longest}"
+            findings.problem(404, where, str(wait), allowed, "Raise it, or lower MaxRuntimeInSeconds.")
+    elif wait is not None:
+        fix = "Take it out, or set EnableManagedSpotTraining to true."
+        findings.problem(404, where, str(wait), "none without spot instances", fix)
+
+
+def _check_numbers(definition: Definition, findings: Findings) -> None:
+    environment = definition.body.get("Environment", {})
+    for name in NUMBERS:
+        text = environment.get(name)
+        if text is not None and not (text.isascii() and text.isdigit() and 1 <= int(text) <= 4096):
+            place = (*definition.place, "Environment", name)
+            fix = "Write a whole number, or leave it out for an automatic choice."
+            findings.problem(411, place, shown(text), "1 to 4096", fix)
+
+
+def _check_metrics(definition: Definition, findings: Findings) -> None:
+    defined = definition.body.get("AlgorithmSpecification", {}).get("MetricDefinitions", [])
+    place: Place = (*definition.place, "AlgorithmSpecification", "MetricDefinitions")
+    pairs = [(item["Name"], item["Regex"]) for item in defined if "Name" in item and "Regex" in item]
+    seen: set[str] = set()
+    for at, item in enumerate(defined):
+        name, regex = item.get("Name"), item.get("Regex")
+        if name in seen:
+            where = (*place, at, "Name")
+            findings.problem(
+                502, where, f"{shown(name)} a second time", "each metric once", "Keep one of them."
+            )
+        seen.add(name)
+        if name is None or regex is None:
+            continue
+        where = (*place, at, "Regex")
+        for problem in pattern_problems(name, regex):
+            fix = f"{problem[:1].upper()}{problem[1:].rstrip('.')}."
+            findings.problem(501, where, shown(regex), "a pattern that captures one whole number", fix)
+        others = [pair for pair in pairs if pair[0] != name]
+        for warning in pattern_warnings(name, regex, others):
+            findings.note(f"{findings.words(where)}: {warning}")

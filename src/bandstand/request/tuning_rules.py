@@ -1,0 +1,175 @@
+"""Rules of a tuning job: definitions, objective, ranges and limits (rules 301 to 333)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bandstand.hyperparameters import nearest
+from bandstand.metrics import known_goal
+from bandstand.request.documents import CONFIG, Definition, dig
+from bandstand.request.findings import Findings, Place, listed, shown
+from bandstand.request.program import has_own_metrics
+from bandstand.request.range_rules import check_ranges, combinations
+from bandstand.request.strategy_rules import check_strategy
+
+OBJECTIVE = "HyperParameterTuningJobObjective"
+MAX_PARALLEL, USUAL_PARALLEL = 100, 10
+MAX_JOBS, MAX_JOBS_RANDOM = 750, 10_000
+MAX_DAYS = 30
+
+
+def check_tuning(document: Mapping[str, Any], found: list[Definition], findings: Findings) -> None:
+    """Check a sound CreateHyperParameterTuningJob request.
+
+    Args:
+        document: The request, as `check_shapes` returned it.
+        found: Its definitions.
+        findings: Takes problems and notes.
+    """
+    several = "TrainingJobDefinitions" in document
+    _check_form(document, findings)
+    if several:
+        _check_several(document, found, findings)
+    autotune = dig(document, "Autotune", "Mode") == "Enabled"
+    for definition in found:
+        place: Place = (*definition.place, "TuningObjective") if several else (*CONFIG, OBJECTIVE)
+        body = definition.body if several else document.get(CONFIG[0], {})
+        objective = body.get("TuningObjective" if several else OBJECTIVE)
+        _check_objective(definition, objective, place, findings)
+        check_ranges(definition, autotune, findings)
+        if not several:
+            _check_single(definition, findings)
+    check_strategy(document, found, findings)
+    _check_limits(document, found, findings)
+    _check_parents(document, findings)
+
+
+def _check_form(document: Mapping[str, Any], findings: Findings) -> None:
+    one, many = (name in document for name in ("TrainingJobDefinition", "TrainingJobDefinitions"))
+    if one and many:
+        fix = "Take one of them out."
+        findings.problem(
+            301, ("TrainingJobDefinitions",), "a definition and a list as well", "one of the two", fix
+        )
+    place: Place = ("TrainingJobDefinition",)
+    if not one and not many and not findings.doubtful(place):
+        findings.problem(301, place, "nothing", "a training job definition", "Add TrainingJobDefinition.")
+
+
+def _check_single(definition: Definition, findings: Findings) -> None:
+    """A single definition's objective and ranges stand in the tuning job's configuration."""
+    for member, number, home in (
+        ("TuningObjective", 302, OBJECTIVE),
+        ("HyperParameterRanges", 304, "ParameterRanges"),
+    ):
+        if member in definition.body:
+            place = (*definition.place, member)
+            fix = f"Move it to {findings.words((*CONFIG, home))}."
+            findings.problem(number, place, member, "it in a list of definitions only", fix)
+
+
+def _check_several(document: Mapping[str, Any], found: list[Definition], findings: Findings) -> None:
+    config = document.get(CONFIG[0], {})
+    for member, number, home in (
+        (OBJECTIVE, 302, "TuningObjective"),
+        ("ParameterRanges", 304, "HyperParameterRanges"),
+    ):
+        if member in config:
+            fix = f"Move it to {home} of each definition."
+            findings.problem(number, (*CONFIG, member), member, "it with a single definition only", fix)
+    names: set[str] = set()
+    for definition in found:
+        place = (*definition.place, "DefinitionName")
+        name = definition.body.get("DefinitionName")
+        if name is None:
+            findings.problem(331, place, "nothing", "a name", "Name the definition.")
+        elif name in names:
+            findings.problem(331, place, f'"{name}" a second time', "a name of its own", "Rename one.")
+        names.add(name or "")
+    if "WarmStartConfig" in document:
+        fix = "Take it out, or tune one definition."
+        findings.problem(332, ("WarmStartConfig",), "a warm start", "none with several definitions", fix)
+    if config.get("TrainingJobEarlyStoppingType") == "Auto":
+        place = (*CONFIG, "TrainingJobEarlyStoppingType")
+        findings.problem(332, place, "Auto", "Off with several definitions", "Set it to Off.")
+
+
+def _check_objective(
+    definition: Definition, objective: Mapping[str, Any] | None, place: Place, findings: Findings
+) -> None:
+    if objective is None:
+        if not findings.doubtful(place):
+            fix = "Give the metric's name and whether to maximize or minimize it."
+            findings.problem(302, place, "nothing", "an objective", fix)
+        return
+    name = objective.get("MetricName")
+    if name is None:
+        return
+    goal = known_goal(name)
+    wanted = objective.get("Type", "").lower()
+    if goal is not None and wanted and goal != wanted:
+        better = "more" if goal == "maximize" else "less"
+        findings.note(
+            f"{findings.words((*place, 'Type'))} is {wanted}, yet of a metric called {name}, {better} is "
+            f"better as a rule. Set it to {goal} if that is meant."
+        )
+    place = (*place, "MetricName")
+    spec = definition.body.get("AlgorithmSpecification", {})
+    defined = [item["Name"] for item in spec.get("MetricDefinitions", []) if "Name" in item]
+    metrics = (*definition.place, "AlgorithmSpecification", "MetricDefinitions")
+    if name in defined or findings.doubtful(metrics) or has_own_metrics(definition):
+        return
+    close = nearest(name, defined)
+    mine = findings.words(metrics)
+    fix = f"Did you mean {close}?" if close else f"Define {name} in {mine}, with the pattern that reads it."
+    findings.problem(303, place, shown(name), listed(defined) or f"a metric defined in {mine}", fix)
+
+
+def _check_limits(document: Mapping[str, Any], found: list[Definition], findings: Findings) -> None:
+    limits = dig(document, *CONFIG, "ResourceLimits") or {}
+    place: Place = (*CONFIG, "ResourceLimits")
+    strategy = dig(document, *CONFIG, "Strategy")
+    parallel, jobs = limits.get("MaxParallelTrainingJobs"), limits.get("MaxNumberOfTrainingJobs")
+    if parallel is not None and parallel > MAX_PARALLEL:
+        where = (*place, "MaxParallelTrainingJobs")
+        findings.problem(327, where, str(parallel), f"at most {MAX_PARALLEL}", "Lower it.")
+    elif parallel is not None and parallel > USUAL_PARALLEL:
+        findings.note(
+            f"{parallel} training jobs at a time: an AWS account allows {USUAL_PARALLEL} "
+            "until its quota is raised."
+        )
+    most = MAX_JOBS_RANDOM if strategy == "Random" else MAX_JOBS
+    if jobs is not None and jobs > most:
+        where = (*place, "MaxNumberOfTrainingJobs")
+        fix = "Lower it." if strategy == "Random" else "Lower it, or search at random."
+        findings.problem(328, where, str(jobs), f"at most {most}", fix)
+    elif jobs is not None and jobs > MAX_JOBS:
+        findings.note(f"{jobs} training jobs: an AWS account allows {MAX_JOBS} until its quota is raised.")
+    if limits.get("MaxRuntimeInSeconds", 0) > MAX_DAYS * 86_400:
+        findings.note(
+            f"The tuning job may run for more than {MAX_DAYS} days, which an AWS account does not allow."
+        )
+    if (
+        strategy != "Grid"
+        and jobs is not None
+        and len(found) == 1
+        and not findings.doubtful(found[0].tuned_place)
+    ):
+        held = combinations(found[0])
+        if held < jobs:
+            findings.note(
+                f"The ranges hold {held:.0f} combinations for {jobs} training jobs: settings repeat here, "
+                "and SageMaker has refused such requests. Widen the ranges or ask for fewer jobs."
+            )
+
+
+def _check_parents(document: Mapping[str, Any], findings: Findings) -> None:
+    place: Place = ("WarmStartConfig", "ParentHyperParameterTuningJobs")
+    seen: set[str] = set()
+    for at, parent in enumerate(dig(document, *map(str, place)) or []):
+        name = parent.get("HyperParameterTuningJobName", "").lower()
+        if name and name in seen:
+            where = (*place, at, "HyperParameterTuningJobName")
+            findings.problem(333, where, f'"{name}" a second time', "each parent once", "Keep one of them.")
+        seen.add(name)
