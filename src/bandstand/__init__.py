@@ -1,1 +1,76 @@
 """Bandstand: try out, tune and ship custom SageMaker training containers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, SupportsFloat, SupportsIndex
+
+from bandstand.errors import BandstandError, InputError, JobError, PlanError, PlatformError, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bandstand.training.run import Run
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BandstandError",
+    "InputError",
+    "JobError",
+    "PlanError",
+    "PlatformError",
+    "Problem",
+    "__version__",
+    "mean",
+    "metric_definitions",
+    "start",
+]
+
+
+def start() -> Run:
+    """Become a rank of the training job that runs this script.
+
+    Returns:
+        The run: hyperparameters, channels, hosts, rank, folders, training loop, metrics, checkpoints. The
+        same object however often it is called. Outside a job it is one rank with no settings, so that a
+        script can be tried out.
+
+    Raises:
+        InputError: If the job's configuration cannot be read.
+        PlatformError: If the job has several ranks and this process was not started as one of them.
+    """
+    from bandstand.training.starting import start
+
+    return start()
+
+
+def mean(value: SupportsFloat | SupportsIndex, weight: SupportsFloat | SupportsIndex = 1.0) -> float:
+    """The weighted mean of one number over all ranks, equal on all of them. Every rank calls it.
+
+    Args:
+        value: This rank's value; does not count, whatever it is, when the weight is 0.
+        weight: How much it counts, such as its number of rows.
+
+    Raises:
+        JobError: If `start` was not called before, a weight is negative, or all weights are 0.
+    """
+    from bandstand.training.starting import current
+
+    return current().mean(value, weight)
+
+
+def metric_definitions(names: Iterable[str]) -> list[dict[str, str]]:
+    """What AMT needs to read the metrics that `run.report` prints: `MetricDefinitions` of a request.
+
+    Args:
+        names: The metrics' names, as given to `run.report`.
+
+    Returns:
+        `[{"Name": name, "Regex": pattern}, ...]`.
+
+    Raises:
+        InputError: For a name that a metric line cannot hold.
+    """
+    from bandstand.metrics import metric_definitions
+
+    return metric_definitions(names)

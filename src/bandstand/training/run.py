@@ -1,0 +1,307 @@
+"""What a training script sees of its job: settings, data, place, loop, metrics, checkpoints, model."""
+
+from __future__ import annotations
+
+import operator
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Protocol, SupportsFloat, SupportsIndex
+
+from bandstand.errors import InputError, JobError
+from bandstand.hyperparameters import nearest
+from bandstand.metrics import format_line
+from bandstand.training.average import weighted_mean
+from bandstand.training.checkpoints import Checkpoints
+from bandstand.training.output import note, print_line
+from bandstand.training.saving import save_atomically
+from bandstand.training.surroundings import Surroundings
+from bandstand.training.team import Step, Team
+
+Number = SupportsFloat | SupportsIndex
+
+
+class Stopping(Protocol):
+    """Tells whether this rank has been asked to stop."""
+
+    asked: bool
+
+
+class Run:
+    """One rank of a training job. `bandstand.start()` returns it; scripts do not make it themselves.
+
+    Attributes:
+        hyperparameters: The job's settings, with typed getters: `run.hyperparameters.number("eta", 0.3)`.
+        channels: Name to channel; a channel knows its path, content type and distribution.
+        host: This host's name; `hosts` are all of them, the first one leads.
+        rank: This rank's number in the whole job, from 0; `world_size` is how many ranks there are.
+        local_rank: This rank's number on its host, from 0; `local_size` is how many ranks every host has.
+        is_leader: Whether this is rank 0, which prints the metrics and saves the model.
+        threads: How many threads this rank should use.
+        job_name: The training job's name, empty if it has none.
+        model_dir: Becomes model.tar.gz; the hosts' folders are merged, so only the leader should write here.
+        output_dir: Becomes output.tar.gz.
+        checkpoint_dir: The job's own folder, kept over a restart.
+        resume_iteration: The iteration that the training goes on from, 0 at the first start.
+        resume_path: The checkpoint to load, None if there is none.
+    """
+
+    def __init__(
+        self,
+        surroundings: Surroundings,
+        team: Team,
+        stop: Stopping,
+        checkpoints: Checkpoints,
+        resume_iteration: int = 0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        at = surroundings
+        self.hyperparameters = at.hyperparameters
+        self.channels = dict(at.channels)
+        self.host = at.cluster.current_host
+        self.hosts = at.cluster.hosts
+        self.rank = at.rank
+        self.world_size = at.world_size
+        self.local_rank = at.local_rank
+        self.local_size = at.local_size
+        self.is_leader = at.rank == 0
+        self.threads = at.threads
+        self.job_name = at.job_name
+        self.model_dir = at.folders.model
+        self.output_dir = at.folders.output_data
+        self.checkpoint_dir = checkpoints.folder
+        self.resume_iteration = resume_iteration
+        self.resume_path: Path | None = checkpoints.path(resume_iteration) if resume_iteration else None
+        self._team = team
+        self._stop = stop
+        self._checkpoints = checkpoints
+        self._clock = clock
+        self._goals = {name: at.goal for name in [at.hyperparameters.objective] if name and at.goal}
+        self._step: Step = (0, 0)
+        self._loops = 0
+        self._reported = 0
+        self._last_save = clock()
+        self._offered: Callable[[], None] | None = None
+
+    def __str__(self) -> str:
+        parts = [f"rank {self.rank} of {self.world_size} on {self.host}"]
+        if len(self.hosts) > 1:
+            parts.append(f"hosts {', '.join(self.hosts)}")
+        parts.append(f"{self.threads} thread{'s' if self.threads > 1 else ''}")
+        parts.append(f"job {self.job_name or 'without a name'}")
+        parts.append(f"channels {', '.join(self.channels) or 'none'}")
+        if self.resume_iteration:
+            parts.append(f"goes on after iteration {self.resume_iteration}")
+        return "; ".join(parts)
+
+    def channel(self, name: str) -> Path:
+        """The folder of an input channel.
+
+        Raises:
+            InputError: If the job has no channel of that name.
+        """
+        if name in self.channels:
+            return self.channels[name].path
+        near = nearest(name, self.channels)
+        hint = f" Did you mean {near!r}?" if near else ""
+        have = ", ".join(self.channels) or "none"
+        raise InputError(f"This job has no channel {name!r}; its channels are: {have}.{hint}")
+
+    @property
+    def stopping(self) -> bool:
+        """Whether this rank was asked to stop; only `iterations` makes all ranks leave together."""
+        return self._stop.asked
+
+    def iterations(self, count: int) -> Iterator[int]:
+        """The numbers of the iterations to run.
+
+        Goes on after `resume_iteration` (the first loop of a script does), and ends early when the job is
+        stopped: on all ranks after the same iteration, and with the checkpoint that was last offered, if it
+            was not due, written.
+
+        Args:
+            count: How many iterations the whole training has, whatever was done before a restart.
+
+        Yields:
+            1, 2, ... count.
+
+        Raises:
+            JobError: If `count` is no whole number of 0 or more.
+        """
+        total = _whole("iterations(count)", count, 0)
+        self._loops += 1
+        return self._iterate(self._loops, self.resume_iteration if self._loops == 1 else 0, total)
+
+    def _iterate(self, loop: int, done: int, total: int) -> Iterator[int]:
+        for iteration in range(done + 1, total + 1):
+            self._offered = None if iteration == done + 1 else self._offered
+            if not self._team.enter((loop, iteration), self._stop.asked):
+                if self._offered is not None:
+                    self._offered()
+                if self.is_leader:
+                    note(f"asked to stop: every rank leaves after iteration {iteration - 1} of {total}.")
+                return
+            self._step = (loop, iteration)
+            yield iteration
+
+    def report(self, iteration: int, values: Mapping[str, float]) -> None:
+        """Tell the metrics of one iteration. Every rank calls it; nothing is exchanged, the leader's values
+        are printed.
+
+        Args:
+            iteration: From 1, each one once and ascending.
+            values: Metric name to value. A value that is not finite is printed as the worst finite one for
+                the metric's goal, which is known from the name or from the tuning job.
+
+        Raises:
+            JobError: For an iteration that was reported before, a name that a metric line cannot hold, or a
+                value that is not finite where the goal is unknown.
+        """
+        number = _whole("report(iteration)", iteration, 1)
+        if number <= self._reported:
+            raise JobError(
+                f"Iteration {number} is reported after iteration {self._reported}; report each iteration "
+                "once, in ascending order, with all its metrics in one call."
+            )
+        first, self._reported = self._reported == 0, number
+        if not self.is_leader:
+            return
+        print_line(format_line(number, values, self._goals))
+        objective = self.hyperparameters.objective
+        if first and objective and objective not in values:
+            near = nearest(objective, values)
+            hint = f" Did you mean {near!r} by it?" if near else ""
+            note(f"the tuning objective {objective!r} is not among the reported: {', '.join(values)}.{hint}")
+
+    def checkpoint(
+        self,
+        iteration: int,
+        save: Callable[[Path], object],
+        *,
+        every: int | None = None,
+        every_seconds: float | None = None,
+        keep: int = 2,
+        suffix: str = "",
+    ) -> bool:
+        """Write a checkpoint if one is due; every rank calls it, the first rank of each host writes.
+
+        With neither `every` nor `every_seconds` it is due each time, with both when either says so. When the
+        job is stopped, the last iteration's checkpoint is written even if it was not due.
+
+        Args:
+            iteration: The iteration that has just ended.
+            save: Writes the whole state to the path that it is given, as a file or a folder.
+            every: Iterations between checkpoints.
+            every_seconds: Seconds between checkpoints by the leader's clock. With several ranks this is a
+                collective.
+            keep: How many of the newest checkpoints stay.
+            suffix: Ending of the file's name, for libraries that choose their format by it (`.ubj`, `.npz`).
+
+        Returns:
+            Whether a checkpoint was written, on this host or by another rank of it.
+
+        Raises:
+            JobError: If an argument is out of range, or `save` wrote nothing at its path.
+        """
+        number = _whole("checkpoint(iteration)", iteration, 1)
+        _whole("checkpoint(keep=)", keep, 1)
+        due = every is None and every_seconds is None
+        if every is not None:
+            due = number % _whole("checkpoint(every=)", every, 1) == 0
+        if every_seconds is not None:
+            late = self._clock() - self._last_save >= every_seconds
+            due = bool(self._team.broadcast(due or late, 0, self._step))
+
+        def write() -> None:
+            self._offered = None
+            self._last_save = self._clock()
+            if self.local_rank == 0:
+                self._checkpoints.save(number, save, keep=keep, suffix=suffix)
+
+        if due:
+            write()
+        else:
+            self._offered = write
+        return due
+
+    def save_model(self, name: str, save: Callable[[Path], object]) -> Path:
+        """Put a file or folder into the model folder, whole or not at all; only the leader writes.
+
+        Args:
+            name: Name below `model_dir`.
+            save: Writes the model to the path that it is given, whose last part is that of `name`.
+
+        Returns:
+            Where the model stands on the leader.
+
+        Raises:
+            JobError: If the name leads out of the model folder, or `save` wrote nothing at its path.
+        """
+        relative = Path(name)
+        if not relative.name or relative.is_absolute() or ".." in relative.parts:
+            raise JobError(f"A model's name is a path below the model folder; found {name!r}.")
+        target = self.model_dir / relative
+        if self.is_leader:
+            save_atomically(target, save)
+        return target
+
+    def mean(self, value: Number, weight: Number = 1.0) -> float:
+        """The weighted mean of one number over all ranks, correctly rounded and equal on all. Collective.
+
+        Args:
+            value: This rank's value; does not count, whatever it is, when the weight is 0.
+            weight: How much it counts, such as its number of rows.
+
+        Raises:
+            JobError: If an argument is no single number, a weight is negative, or all weights are 0.
+        """
+        pair = [_number("mean(value)", value), _number("mean(weight=)", weight)]
+        return weighted_mean([(v, w) for v, w in self._team.gather("mean", pair, self._step)])
+
+    def gather(self, value: object) -> list[Any]:
+        """The values of all ranks in rank order, on every rank. Collective.
+
+        Args:
+            value: Anything that JSON can carry, up to 16 MiB; tuples arrive as lists.
+        """
+        return self._team.gather("gather", value, self._step)
+
+    def broadcast(self, value: object = None, root: int = 0) -> Any:
+        """The value of one rank, on every rank. Collective.
+
+        Args:
+            value: Anything that JSON can carry, up to 16 MiB; only the root's counts.
+            root: The rank whose value it is, the same on all ranks.
+
+        Raises:
+            JobError: If there is no such rank, or the value is too large or nothing that JSON can carry.
+        """
+        if not 0 <= _whole("broadcast(root=)", root, 0) < self.world_size:
+            raise JobError(f"broadcast(root={root}): the ranks are 0 to {self.world_size - 1}.")
+        return self._team.broadcast(value if root == self.rank else None, root, self._step)
+
+    def barrier(self) -> None:
+        """Wait until every rank is here. Collective."""
+        self._team.gather("barrier", None, self._step)
+
+    def note_rows(self, rows: int) -> None:
+        """Log how many rows this rank trains on; a failure reason that has no other clue tells it."""
+        note(f"rank {self.rank} on {self.host} has {_whole('note_rows(rows)', rows, 0)} rows.")
+
+
+def _whole(what: str, value: object, least: int) -> int:
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = least - 1
+    if number < least:
+        raise JobError(f"{what} takes a whole number of {least} or more; found {value!r}.")
+    return number
+
+
+def _number(what: str, value: object) -> float:
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        found = f"{str(value)[:100]!r} ({type(value).__name__})"
+        raise JobError(f"{what} takes one number; found {found}.") from None

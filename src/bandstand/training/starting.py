@@ -1,0 +1,70 @@
+"""How a script becomes a rank of its job."""
+
+from __future__ import annotations
+
+import os
+from typing import cast
+
+from bandstand.errors import JobError
+from bandstand.training.checkpoints import Checkpoints
+from bandstand.training.output import note
+from bandstand.training.run import Run
+from bandstand.training.stopping import StopFlag
+from bandstand.training.surroundings import Surroundings, look_around
+from bandstand.training.team import Alone, Team
+
+_current: Run | None = None
+
+
+def start() -> Run:
+    """This process's rank of the training job; the same object however often it is called.
+
+    From here on SIGTERM asks the training loop to stop instead of ending the process. With several ranks, all
+    of them are here before one goes on. Outside a job it is one host with one rank, no settings, and the
+    working folder.
+    """
+    global _current
+    if _current is None:
+        _current = _start()
+    return _current
+
+
+def current() -> Run:
+    """The run of this process.
+
+    Raises:
+        JobError: If there is none yet.
+    """
+    if _current is None:
+        raise JobError("There is no run yet: call bandstand.start() first.")
+    return _current
+
+
+def _start() -> Run:
+    at = look_around(os.environ)
+    stop = StopFlag()
+    stop.listen()
+    folder = at.folders.checkpoints / at.job_name if at.inside else at.folders.checkpoints
+    checkpoints = Checkpoints(folder, at.job_name, at.cluster.current_host)
+    if not at.inside:
+        note(f"no training job here: one host, one rank, no settings; the model goes to {at.folders.model}.")
+        return Run(at, Alone(), stop, checkpoints)
+    team = _team(at)
+    return Run(at, team, stop, checkpoints, _agree(at, team, checkpoints))
+
+
+def _team(at: Surroundings) -> Team:
+    return Alone()
+
+
+def _agree(at: Surroundings, team: Team, checkpoints: Checkpoints) -> int:
+    """The newest iteration from which every host can go on, 0 if there is none."""
+    mine = checkpoints.usable() if at.local_rank == 0 else None
+    offers = cast("list[list[int] | None]", team.gather("start", mine, (0, 0)))
+    usable = [set(offer) for offer in offers if offer is not None]
+    newest = max(set.intersection(*usable), default=0)
+    if newest and at.rank == 0:
+        note(f"goes on after iteration {newest}, the newest checkpoint that all hosts can use.")
+    elif at.rank == 0 and any(usable):
+        note("starts anew: no iteration has a checkpoint that all hosts can use.")
+    return newest
