@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from bandstand.backends.backend import Backend
     from bandstand.cli.lines import LineView
     from bandstand.cli.live import LiveView
-    from bandstand.request.plan import Plan
+    from bandstand.request.plan import Plan, TrainingPlan, TuningPlan
     from bandstand.runs.record import Record
     from bandstand.runs.snapshot import Outcome, StopFlag
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+AnyPlan = TypeVar("AnyPlan", "TrainingPlan", "TuningPlan")
 
 EXIT_CODES = {"Completed": 0, "Failed": 1, "Stopped": 3}
 GRACE = 120.0
@@ -97,7 +98,7 @@ def open_backend(on: str) -> Backend:
     return ProcessBackend()
 
 
-def named(plan: Plan, record: Record, *, limit: int, given: bool) -> Plan:
+def named(plan: AnyPlan, record: Record, *, limit: int, given: bool) -> AnyPlan:
     """Give a plan a name that nobody has yet, unless the user insists on one.
 
     Args:

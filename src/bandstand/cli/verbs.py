@@ -45,9 +45,9 @@ class Verbs(click.Group):
 
 def _version(context: click.Context, _option: click.Parameter, value: bool) -> None:
     if value and not context.resilient_parsing:
-        from bandstand import __version__
+        from importlib.metadata import version
 
-        click.echo(f"bandstand {__version__}")
+        click.echo(f"bandstand {version('bandstand')}")
         context.exit()
 
 

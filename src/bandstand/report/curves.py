@@ -114,7 +114,7 @@ def _curves(page: Page, job: Document, points: Mapping[str, Sequence[Document]])
     columns = [
         Column("place", right=True, drop=1),
         Column("no.", right=True),
-        Column("state", paint=page.status, drop=3),
+        Column("state", least=10, paint=page.status, drop=3),
         Column("iterations", right=True, drop=2),
         Column("objective", right=True),
         Column("by iteration"),

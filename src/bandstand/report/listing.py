@@ -20,7 +20,7 @@ def listing_text(page: Page, jobs: Sequence[Mapping[str, Any]]) -> list[str]:
     columns = [
         Column("job"),
         Column("kind", drop=3),
-        Column("status", paint=page.status),
+        Column("status", least=10, paint=page.status),
         Column("jobs", right=True, drop=1),
         Column("best", right=True, drop=2),
         Column("created", drop=4),

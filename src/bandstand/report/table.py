@@ -9,6 +9,7 @@ from bandstand.report.page import Page
 
 _GAP = "  "
 _NARROWEST = 8
+_TITLE = 12
 
 
 @dataclass(frozen=True)
@@ -44,16 +45,12 @@ def table(page: Page, columns: Sequence[Column], rows: Iterable[Sequence[str]]) 
     cells = [list(row) for row in rows]
     if not cells:
         return []
-    shown = [
-        number for number, column in enumerate(columns) if column.least or any(row[number] for row in cells)
-    ]
-    widths = [
-        max(column.least, len(column.title), *(len(row[i]) for row in cells))
-        for i, column in enumerate(columns)
-    ]
+    contents = [max(len(row[i]) for row in cells) for i in range(len(columns))]
+    widths = [max(column.least, len(column.title), contents[i]) for i, column in enumerate(columns)]
+    shown = [i for i, column in enumerate(columns) if column.least or contents[i]]
     if page.width is not None:
-        shown = _fit(page.width, columns, shown, widths)
-    titles = [_pad(columns[i], columns[i].title, widths[i]) for i in shown]
+        shown = _fit(page.width, columns, shown, widths, contents)
+    titles = [_pad(columns[i], page.cut(columns[i].title, widths[i]), widths[i]) for i in shown]
     lines = [page.paint(_GAP.join(titles).rstrip(), "dim")]
     for row in cells:
         texts = []
@@ -65,23 +62,43 @@ def table(page: Page, columns: Sequence[Column], rows: Iterable[Sequence[str]]) 
     return lines
 
 
-def _fit(width: int, columns: Sequence[Column], shown: list[int], widths: list[int]) -> list[int]:
-    """Leave columns out, then narrow the widest that is left, until the table fits."""
+def _fit(
+    width: int, columns: Sequence[Column], shown: list[int], widths: list[int], contents: list[int]
+) -> list[int]:
+    """Make a table fit: cut the longest text, then titles above numbers, leave columns out, cut all texts.
+
+    Args:
+        width: The greatest length of a line.
+        columns: The columns.
+        shown: The columns that are shown, by number.
+        widths: The width of each column; changed in place.
+        contents: The longest cell of each column.
+
+    Returns:
+        The columns that are still shown.
+    """
 
     def excess() -> int:
         return sum(widths[i] for i in shown) + len(_GAP) * (len(shown) - 1) - width
 
-    while excess() > 0:
-        narrowed = max((i for i in shown if not columns[i].right), key=lambda i: widths[i], default=None)
-        droppable = max((i for i in shown if columns[i].drop), key=lambda i: columns[i].drop, default=None)
-        if narrowed is not None and widths[narrowed] - excess() >= 2 * _NARROWEST:
-            widths[narrowed] -= excess()
-        elif droppable is not None:
-            shown = [i for i in shown if i != droppable]
-        elif narrowed is not None and widths[narrowed] > _NARROWEST:
-            widths[narrowed] = max(_NARROWEST, widths[narrowed] - excess())
-        else:
-            break
+    def narrow(number: int, least: int) -> None:
+        floor = min(widths[number], max(least, columns[number].least))
+        widths[number] = max(floor, widths[number] - max(0, excess()))
+
+    def texts() -> list[int]:
+        return sorted((i for i in shown if not columns[i].right), key=lambda i: -widths[i])
+
+    for number in texts()[:1]:
+        narrow(number, 2 * _NARROWEST)
+    for number in (i for i in shown if columns[i].right):
+        narrow(number, max(contents[number], _TITLE))
+    while excess() > 0 and any(columns[i].drop for i in shown):
+        last = max(shown, key=lambda i: columns[i].drop)
+        shown = [i for i in shown if i != last]
+        for number in texts()[:1]:
+            narrow(number, 2 * _NARROWEST)
+    for number in texts():
+        narrow(number, _NARROWEST)
     return shown
 
 

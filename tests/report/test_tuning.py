@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from bandstand.report import Page, report_document, report_text, tuning_text
+from bandstand.report.curves import ranked
+from bandstand.report.tuning import jobs_table, summary_text
+
+Job = dict[str, Any]
+PLAIN = Page()
+
+
+@pytest.fixture
+def points(tuning: Job) -> dict[str, list[Job]]:
+    return {
+        row["name"]: [
+            {"name": "validation:auc", "iteration": i, "value": i / 30, "host": "algo-1", "time": 0.0}
+            for i in range(1, row["iterations"] + 1)
+        ]
+        for row in tuning["training_jobs"]
+    }
+
+
+def test_show_tells_the_best_job_with_its_settings_and_model(tuning: Job) -> None:
+    text = "\n".join(tuning_text(PLAIN, tuning))
+    assert "best job  digits-002-0a1b2c3d" in text
+    assert "validation:auc  0.95" in text
+    assert "max_depth  2" in text
+    assert "/out/digits-002-0a1b2c3d/output/model.tar.gz" in text
+
+
+def test_show_gives_each_job_that_ended_early_its_sentence(tuning: Job) -> None:
+    lines = tuning_text(PLAIN, tuning)
+    early = lines[lines.index("why jobs ended early") + 1 :]
+    assert "place 3 of 3, 0.5 against a cut-off of 0.8" in early[1]
+    assert "ValueError: no rows (train.py, line 3)" in early[2]
+    assert len(early) == 3
+
+
+def test_show_counts_jobs_by_state(tuning: Job) -> None:
+    assert any(
+        "5 of 6 started: 1 completed, 2 stopped, 1 failed, 1 running; 2 in parallel, seed 7" in line
+        for line in tuning_text(PLAIN, tuning)
+    )
+
+
+def test_what_max_resource_and_the_rungs_saved_is_kept_apart(tuning: Job) -> None:
+    text = "\n".join(summary_text(PLAIN, tuning))
+    assert "63 run of 500 asked for (13 %)" in text
+    assert "MaxResource saved  70 iterations (14 %)" in text
+    assert "the rungs saved    91 iterations (18 %)" in text
+    assert "2 jobs at 9 · 1 job at 27" in text
+    assert "billable time      2 min 30 s" in text
+    assert "instance time      7 min 30 s" in text
+
+
+def test_savings_are_told_without_what_is_not_known(tuning: Job) -> None:
+    tuning["savings"] = {"asked": None, "run": 63, "saved_by_max_resource": None, "saved_by_rungs": None}
+    text = "\n".join(summary_text(PLAIN, tuning))
+    assert "63 run" in text
+    assert "asked" not in text
+
+
+def test_a_tuning_job_without_a_best_job_says_so(tuning: Job) -> None:
+    tuning["best"] = None
+    assert "finite value of the objective yet" in "\n".join(tuning_text(PLAIN, tuning))
+    tuning["status"] = "Failed"
+    assert "there is no best job" in "\n".join(tuning_text(PLAIN, tuning))
+
+
+def test_a_tuning_job_that_has_only_begun_is_told(tuning: Job) -> None:
+    tuning.update(training_jobs=[], best=None, savings={})
+    text = "\n".join(tuning_text(PLAIN, tuning))
+    assert "none started of 6" in text
+    assert "early stopping" not in text
+
+
+def test_jobs_are_ranked_by_the_goal_and_jobs_without_a_value_come_last(tuning: Job) -> None:
+    assert [row["number"] for row in ranked(tuning)] == [2, 1, 5, 3, 4]
+    tuning["objective"]["goal"] = "minimize"
+    assert [row["number"] for row in ranked(tuning)] == [3, 5, 1, 2, 4]
+
+
+def test_a_report_has_one_curve_per_job_best_first(tuning: Job, points: dict[str, list[Job]]) -> None:
+    lines = report_text(PLAIN, tuning, points)
+    start = next(i for i, line in enumerate(lines) if line.startswith("jobs, best first"))
+    jobs = lines[start + 2 :]
+    assert [line.split()[1] for line in jobs] == ["2", "1", "5", "3", "4"]
+    assert "▁▁▁▂▂▂▂▃▃▃▄▄▄▅▅▅▅▆▆▆▇▇▇▇███" not in jobs[4]
+    assert all("█" in line for line in jobs[:4])
+    assert jobs[3].endswith("at rung 9")
+
+
+def test_a_report_counts_how_jobs_ended(tuning: Job, points: dict[str, list[Job]]) -> None:
+    document = report_document(tuning, points)
+    assert document["ends"] == {
+        "stopped at MaxResource": 1,
+        "completed": 1,
+        "stopped at rung 9": 1,
+        "failed": 1,
+        "still running": 1,
+    }
+    assert document["jobs"][0]["curve"][0] == [1, 1 / 30]
+    assert document["jobs"][3]["why"].startswith("Stopped at rung 9")
+    json.dumps(document, allow_nan=False)
+
+
+@pytest.mark.parametrize("width", [30, 40, 60, 80, 120])
+def test_tables_fit_the_page(tuning: Job, points: dict[str, list[Job]], width: int) -> None:
+    page = Page(width=width, unicode=False)
+    lines = [*jobs_table(page, tuning, tuning["training_jobs"]), *report_text(page, tuning, points)[-6:]]
+    assert max(map(len, lines)) <= width
+    assert all(line.isascii() for line in lines)
