@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from random import Random
 from typing import Protocol
 
 import pytest
@@ -87,6 +86,16 @@ def play() -> Play:
 
 
 @pytest.fixture
+def make_job() -> Callable[..., Job]:
+    return Job
+
+
+@pytest.fixture
+def make_study() -> Callable[[StudySpec], Study]:
+    return Study
+
+
+@pytest.fixture
 def make_spec() -> Callable[..., StudySpec]:
     def make(**terms: object) -> StudySpec:
         standard: dict[str, object] = {
@@ -102,8 +111,3 @@ def make_spec() -> Callable[..., StudySpec]:
         return StudySpec(**(standard | terms))
 
     return make
-
-
-@pytest.fixture
-def random_turns() -> Callable[[int], Callable[[Sequence[int]], int]]:
-    return lambda seed: Random(seed).choice

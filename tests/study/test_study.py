@@ -133,7 +133,7 @@ def test_random_stops_nobody_whatever_it_reports(make_spec: MakeSpec) -> None:
     study = Study(make_spec(strategy="Random", max_resource=None))
     tell(study, [Started(1), Started(2)])
     assert tell(study, [*reports(1, *[0.9] * 50), *reports(2, *[nan] * 50)]) == []
-    assert (study.bracket(1), study.next_rung(1)) == (None, None)
+    assert (study.bracket(1), study.next_rung(1), study.rungs(0)) == (None, None, ())
 
 
 def test_the_next_rung_of_a_trial_follows_its_reports(make_spec: MakeSpec) -> None:

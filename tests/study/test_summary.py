@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bandstand.study import Ended, Reported, Started, Study, StudySpec, Summary
+from bandstand.study import Ended, Halted, Reported, Started, Study, StudySpec, Summary
 
 MakeSpec = Callable[..., StudySpec]
 
@@ -56,3 +56,12 @@ def test_random_saves_nothing(make_spec: MakeSpec) -> None:
     told = study.summary({1: 150, 2: 100})
     assert (told.asked, told.run, told.saved_by_max_resource, told.saved_by_rungs) == (250, 160, 0, 0)
     assert told.stopped_at == ()
+
+
+def test_what_the_end_of_the_tuning_job_cut_off_is_nobodys_saving(make_spec: MakeSpec) -> None:
+    study = Study(make_spec())
+    study.tell(Started(1))
+    study.tell(Reported(1, 0.5))
+    study.tell(Halted("runtime"))
+    told = study.summary({1: 150})
+    assert (told.run, told.saved_by_max_resource, told.saved_by_rungs, told.stopped_at) == (1, 0, 0, ())

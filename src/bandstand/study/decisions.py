@@ -109,4 +109,5 @@ class Finish:
     reason: str
 
 
-Decision = Start | Stop | Finish
+Answer = Stop | Finish
+Decision = Start | Answer

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from bandstand.study.decisions import Decision, Finish, Start, Stop
+from bandstand.study.decisions import Answer, Decision, Finish, Start, Stop
 from bandstand.study.events import Event, Started
 from bandstand.study.spec import StudySpec
 from bandstand.study.study import Study
+from bandstand.study.written import to_document
 
 
 @dataclass(frozen=True)
@@ -42,8 +44,8 @@ def replay(spec: StudySpec, recorded: Iterable[Event | Decision]) -> Replay:
     decisions: list[Decision] = []
     differences: list[str] = []
     asked: dict[int, Start] = {}
-    said: list[Decision] = []
-    made: Sequence[Decision] = ()
+    said: list[Answer] = []
+    made: Sequence[Answer] = ()
     place = 0
     for number, entry in enumerate(recorded, start=1):
         if isinstance(entry, Start):
@@ -81,24 +83,23 @@ def _start_differences(
     return [f"entry {place}: training job {event.trial} was recorded to start with {was}; decided now: {now}"]
 
 
-def _differences(place: int, said: Sequence[Decision], made: Sequence[Decision]) -> list[str]:
-    found = [
-        f"after entry {place}: recorded but not decided now: {_words(each)}"
-        for each in said
-        if each not in made
-    ]
-    return found + [
-        f"after entry {place}: decided now but not recorded: {_words(each)}"
-        for each in made
-        if each not in said
+def _differences(place: int, said: Sequence[Answer], made: Sequence[Answer]) -> list[str]:
+    recorded, decided = _written(said), _written(made)
+    missing = [words for document, words in recorded.items() if document not in decided]
+    added = [words for document, words in decided.items() if document not in recorded]
+    return [f"after entry {place}: recorded but not decided now: {words}" for words in missing] + [
+        f"after entry {place}: decided now but not recorded: {words}" for words in added
     ]
 
 
-def _words(decision: Decision) -> str:
+def _written(decisions: Sequence[Answer]) -> dict[str, str]:
+    """Each decision in words by its document, since NaN equals NaN in writing only."""
+    return {json.dumps(to_document(decision)): _words(decision) for decision in decisions}
+
+
+def _words(decision: Answer) -> str:
     match decision:
         case Stop(trial, reason):
             return f"stop training job {trial} ({reason.sentence()})"
         case Finish(status, reason):
             return f"finish as {status} ({reason})"
-        case Start(trial, _):
-            return f"start training job {trial}"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import islice
 
 from bandstand.errors import InputError
-from bandstand.study.decisions import Decision, Finish, Start, Stop, StopKind, StopReason
+from bandstand.study.decisions import Answer, Finish, Start, Stop, StopKind, StopReason
 from bandstand.study.events import Ended, Event, Halted, Reported, Started
 from bandstand.study.finish import FIRST_ATTEMPTS, all_ended, ended_early
 from bandstand.study.settings import random_settings
@@ -50,7 +50,7 @@ class Study:
             for number in islice(waiting, free)
         )
 
-    def tell(self, event: Event) -> tuple[Decision, ...]:
+    def tell(self, event: Event) -> tuple[Answer, ...]:
         """Take in what happened and decide at once, from what is known now.
 
         Args:

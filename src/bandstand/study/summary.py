@@ -51,10 +51,10 @@ def summarize(trials: Iterable[Trial], asked: Mapping[int, int], max_resource: i
         wanted = asked.get(trial.number)
         if trial.stop is None or wanted is None or max_resource is None:
             continue
-        if trial.stop.kind in ("rung", "max_resource"):
-            by_max += max(0, wanted - max(trial.reports, max_resource))
         if trial.stop.kind == "rung":
             by_rungs += max(0, min(wanted, max_resource) - trial.reports)
+        if trial.stop.kind in ("rung", "max_resource"):
+            by_max += max(0, wanted - max(trial.reports, max_resource))
     stopped = Counter(
         trial.stop.rung
         for trial in trials
