@@ -2,16 +2,125 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
+from bandstand.errors import InputError
+from bandstand.runs.reconcile import reconcile
 from bandstand.runs.record import Record
+from bandstand.runs.stored import training_job, training_jobs, tuning_job, tuning_jobs
+
+
+@dataclass(frozen=True)
+class _Removal:
+    """What is removed together: a tuning job with its training jobs, a training job, or a stray folder."""
+
+    tuning: str | None
+    training: tuple[str, ...]
+    folders: tuple[Path, ...]
+
+    def sentence(self) -> str:
+        """What it is."""
+        if self.tuning is not None:
+            jobs = "1 training job" if len(self.training) == 1 else f"{len(self.training)} training jobs"
+            return f"tuning job {self.tuning} with {jobs}"
+        if self.training:
+            return f"training job {self.training[0]}"
+        return f"folder {self.folders[0]}, which belongs to no job"
 
 
 def clean(
     record: Record, names: Sequence[str] = (), *, all_ended: bool = False, dry_run: bool = False
 ) -> list[str]:
-    """Remove jobs that are over, with their folders; returns one line for each thing removed.
+    """Remove jobs that are over: their records, logs and folders, but nothing of their output.
 
-    With `dry_run` nothing is removed, and the lines say what would be. A named job that still runs is refused.
+    Args:
+        record: The store.
+        names: Tuning jobs, with all their training jobs, and training jobs of their own.
+        all_ended: Everything that is over, and folders that no job in the record has.
+        dry_run: Only say what would be removed.
+
+    Returns:
+        One line for each thing removed.
+
+    Raises:
+        InputError: A name is unknown, or its job is not over or part of a tuning job; all at once.
     """
-    raise NotImplementedError
+    reconcile(record)
+    removals = _everything(record) if all_ended else _named(record, names)
+    if dry_run:
+        return [removal.sentence() for removal in removals]
+    return [_remove(record, removal) for removal in removals]
+
+
+def _everything(record: Record) -> list[_Removal]:
+    # Folders are listed before the record is read: a job is in the record before it has a folder.
+    folders = sorted(path for path in (record.home / "jobs").iterdir() if path.is_dir())
+    rows = training_jobs(record)
+    removals = [_tuning(record, job.name) for job in tuning_jobs(record) if job.over]
+    removals += [
+        _Removal(None, (row.name,), (row.folder,)) for row in rows if row.over and row.tuning_job is None
+    ]
+    known = {row.folder for row in rows}
+    return removals + [_Removal(None, (), (folder,)) for folder in folders if folder not in known]
+
+
+def _named(record: Record, names: Sequence[str]) -> list[_Removal]:
+    removals, problems = [], []
+    for name in dict.fromkeys(names):
+        try:
+            removals.append(_one(record, name))
+        except InputError as error:
+            problems.append(str(error))
+    if problems:
+        raise InputError("\n".join(problems))
+    return removals
+
+
+def _one(record: Record, name: str) -> _Removal:
+    if record.kind(name) == "tuning":
+        job = tuning_job(record, name)
+        if not job.over:
+            raise InputError(f"{name} is {job.status}. Stop it first: bandstand stop {name}")
+        return _tuning(record, name)
+    row = training_job(record, name)
+    if row.tuning_job is not None:
+        owner = row.tuning_job
+        raise InputError(f"{name} belongs to tuning job {owner}. Remove that: bandstand clean {owner}")
+    if not row.over:
+        raise InputError(f"{name} is {row.status}. Stop it first: bandstand stop {name}")
+    return _Removal(None, (row.name,), (row.folder,))
+
+
+def _tuning(record: Record, name: str) -> _Removal:
+    rows = training_jobs(record, "tuning_job = ?", (name,))
+    return _Removal(name, tuple(row.name for row in rows), tuple(row.folder for row in rows))
+
+
+def _remove(record: Record, removal: _Removal) -> str:
+    names = [*removal.training, *([removal.tuning] if removal.tuning is not None else [])]
+    with record.transaction() as connection:
+        for name in names:
+            for table, column in (
+                ("points", "job"),
+                ("events", "tuning_job"),
+                ("training_jobs", "name"),
+                ("tuning_jobs", "name"),
+                ("names", "name"),
+            ):
+                connection.execute(f"DELETE FROM {table} WHERE {column} = ?", (name,))  # noqa: S608
+    kept = [trouble for folder in removal.folders if (trouble := _remove_folder(folder))]
+    return removal.sentence() + "".join(f"; {trouble}" for trouble in kept)
+
+
+def _remove_folder(folder: Path) -> str:
+    """Remove a folder; what cannot be removed is said, and a later clean-up tries it again."""
+    try:
+        shutil.rmtree(folder)
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        return f"{folder} could not be removed: {error}"
+    return ""

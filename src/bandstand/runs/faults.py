@@ -1,0 +1,73 @@
+"""What a job's reports can lack, said so that a person can mend it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from bandstand.metrics import Point, closest_lines
+
+_LINE_LENGTH = 160
+
+_NEVER = "was never reported"
+
+
+class DoublePrint:
+    """Notices an iteration of the objective that one host prints more than once."""
+
+    def __init__(self) -> None:
+        self._first: Point | None = None
+
+    def seen(self, point: Point) -> None:
+        """Take in a repeated point."""
+        self._first = self._first or point
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """At most one sentence."""
+        if self._first is None:
+            return ()
+        point = self._first
+        sentence = (
+            f"{point.host} printed metric '{point.name}' at iteration {point.iteration} more than once. It is"
+            " counted once here; SageMaker counts every print, and Hyperband there would stop the job too early."
+            " Print the metric once per iteration."
+        )
+        return (sentence,)
+
+
+def silence(name: str, metrics: Sequence[tuple[str, str]], lines: Iterable[str]) -> str:
+    """Say that a job ended without its objective, with the pattern and the log lines that come closest.
+
+    Args:
+        name: The objective.
+        metrics: Names and patterns of the job's metrics.
+        lines: Its last log lines.
+    """
+    pattern = dict(metrics).get(name)
+    if pattern is None:
+        return f"The objective '{name}' {_NEVER}, and no metric definition has this name."
+    text = f"The objective '{name}' {_NEVER}: no log line matched its pattern {pattern}"
+    near = closest_lines(pattern, lines)
+    if not near:
+        return f"{text}, and none comes close. Print a line that it matches once per iteration."
+    shown = "; ".join(repr(line[:_LINE_LENGTH]) for line in near)
+    return f"{text}. The closest lines: {shown}. Print the name as the pattern has it, or mend the pattern."
+
+
+def silence_in(warnings: Iterable[str]) -> str:
+    """The one of a job's warnings that `silence` made; empty where there is none."""
+    return next((warning for warning in warnings if _NEVER in warning), "")
+
+
+def once_at_the_end(numbers: Sequence[int], ended: int) -> str:
+    """Say that jobs reported their objective only once.
+
+    Args:
+        numbers: The training jobs that did.
+        ended: Training jobs that are over.
+    """
+    shown = ", ".join(str(number) for number in numbers[:10]) + (", ..." if len(numbers) > 10 else "")
+    return (
+        f"{len(numbers)} of {ended} training jobs reported the objective once, at the end (number {shown})."
+        " Hyperband had nothing to decide on and saved nothing. Report the objective once per iteration."
+    )

@@ -1,0 +1,208 @@
+"""What a live run of one or many training jobs needs: start them, follow them, stop them, tell of them."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from bandstand.backends.backend import FAILURE_REASON_LENGTH, Backend, HostState, JobState, Transition
+from bandstand.errors import BandstandError
+from bandstand.request.plan import TrainingPlan
+from bandstand.runs.clock import Clock
+from bandstand.runs.followed import Followed, News
+from bandstand.runs.kinds import kind_of
+from bandstand.runs.ownership import Claim, Renewal
+from bandstand.runs.record import Record
+from bandstand.runs.snapshot import Observer, StopFlag
+from bandstand.runs.stored import TrainingJob, add_training_job
+
+POLL_SECONDS = 0.01
+"""Time between two looks at the logs while something happens in them."""
+
+IDLE_POLL_SECONDS = 0.02
+"""The same while nothing has happened for a second."""
+
+KILL_SECONDS = 15.0
+"""How long a job that was killed may take to be over before it is given up."""
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass
+class Launcher:
+    """The jobs of one live run, and what it takes to run them.
+
+    Args:
+        record: The store.
+        backend: Where the jobs run.
+        observer: Who watches.
+        stop: What Ctrl-C sets.
+        grace: Seconds between SIGTERM and SIGKILL when a job is stopped.
+        clock: The time.
+        claim: This process's claim on its jobs.
+        renewal: What renews their leases.
+    """
+
+    record: Record
+    backend: Backend
+    observer: Observer
+    stop: StopFlag
+    grace: float
+    clock: Clock
+    claim: Claim
+    renewal: Renewal
+    jobs: list[Followed] = field(default_factory=list)
+    _refused: dict[str, JobState] = field(default_factory=dict)
+    _killed_at: float | None = None
+    _last_news: float = 0.0
+
+    @property
+    def running(self) -> list[Followed]:
+        """The jobs that are not over."""
+        return [job for job in self.jobs if not job.over]
+
+    def add(
+        self,
+        connection: sqlite3.Connection,
+        plan: TrainingPlan,
+        *,
+        tuning_job: str | None = None,
+        number: int = 1,
+        settings: Mapping[str, str] | None = None,
+    ) -> TrainingJob:
+        """Write a job into the record, within a transaction; `submit` starts it afterwards."""
+        job = TrainingJob(
+            name=plan.name,
+            tuning_job=tuning_job,
+            number=number,
+            owner=self.claim.owner,
+            backend=kind_of(self.backend),
+            folder=self.record.folder(plan.name),
+            plan=plan,
+            created=self.clock.time(),
+            settings=dict(settings or {}),
+            grace=self.grace,
+        )
+        add_training_job(connection, job)
+        return job
+
+    def submit(self, job: TrainingJob, threads: int, *, keep_lines: bool = False) -> Followed:
+        """Start a job that the record knows of; one that cannot be started counts as failed."""
+        followed = Followed(self.record, job, keep_lines=keep_lines)
+        self.jobs.append(followed)
+        try:
+            self.backend.submit(job.plan, job.folder, threads=threads)
+        except (BandstandError, OSError) as error:
+            self._refused[job.name] = failed_state(
+                f"The job could not be started: {error}", job, self.clock.time()
+            )
+        else:
+            self.renewal.add(job.folder)
+        return followed
+
+    def look(self) -> list[tuple[Followed, News]]:
+        """What is new about every job that is not over."""
+        found = []
+        for job in self.running:
+            news = self._look(job)
+            if news is not None:
+                found.append((job, news))
+                if news.state.is_ended:
+                    self.renewal.remove(job.job.folder)
+        if found:
+            self._last_news = self.clock.monotonic()
+        return found
+
+    def end(self, job: Followed, grace: float | None = None) -> None:
+        """Ask a job to stop."""
+        if job.name not in self._refused:
+            self.backend.stop(job.job.folder, self.grace if grace is None else grace)
+
+    def kill_if_asked(self) -> None:
+        """Kill every job at once when the second Ctrl-C has come."""
+        if self.stop.killed and self._killed_at is None:
+            self._killed_at = self.clock.monotonic()
+            for job in self.running:
+                self.backend.kill(job.job.folder)
+
+    def pause(self, news: Sequence[tuple[Followed, News]]) -> None:
+        """Wait until the next look; not at all while a log has more to read."""
+        if any(each.more and not each.state.is_ended for _, each in news):
+            return
+        idle = self.clock.monotonic() - self._last_news > 1.0
+        self.clock.wait(IDLE_POLL_SECONDS if idle else POLL_SECONDS)
+
+    def say_ended(self, job: Followed) -> None:
+        """Tell how a job ended, and what a person should know about it."""
+        status = job.state.status
+        if status == "Failed":
+            self.observer.said(f"{job.name} failed: {job.failure_reason}")
+        else:
+            counted = "1 report" if job.reports == 1 else f"{job.reports} reports"
+            value = "" if job.objective is None else f", {job.job.objective_name}={job.objective!r}"
+            self.observer.said(f"{job.name} {status.lower()} after {counted}{value}")
+        for warning in job.warnings:
+            self.observer.said(f"warning: {job.name}: {warning}")
+
+    @contextmanager
+    def stopping_on_error(self) -> Iterator[None]:
+        """Let no job run on when the live loop cannot: each is asked to stop."""
+        try:
+            yield
+        except BaseException:
+            for job in self.running:
+                try:
+                    self.end(job)
+                except (BandstandError, OSError) as error:
+                    logger.warning("%s could not be asked to stop: %s", job.name, error)
+            raise
+
+    def _look(self, job: Followed) -> News | None:
+        if job.name in self._refused:
+            return job.end(self._refused[job.name])
+        if self._killed_at is not None and self.clock.monotonic() - self._killed_at > KILL_SECONDS:
+            reason = f"The job was killed and was not over {KILL_SECONDS:.0f} s later; it was given up."
+            return job.end(failed_state(reason, job.job, self.clock.time()))
+        return job.look(self.backend)
+
+
+def threads_per_rank(plan: TrainingPlan, parallel: int) -> int:
+    """Threads for each rank: the cores of this machine shared by all ranks that may run, at least one.
+
+    Args:
+        plan: A training job.
+        parallel: How many such jobs run at a time.
+    """
+    if plan.threads is not None:
+        return plan.threads
+    ranks = parallel * plan.hosts * (plan.ranks_per_host or 1)
+    return max(1, cores() // ranks)
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def failed_state(reason: str, job: TrainingJob, now: float) -> JobState:
+    """The final state of a job that no backend can tell of."""
+    text = reason[:FAILURE_REASON_LENGTH]
+    return JobState(
+        "Failed",
+        "Failed",
+        transitions=(
+            Transition("Starting", job.created, "Starting the training job."),
+            Transition("Failed", now, text),
+        ),
+        failure_reason=text,
+        created=job.created,
+        started=job.started,
+        ended=now,
+        hosts=tuple(HostState(f"algo-{number}") for number in range(1, job.plan.hosts + 1)),
+    )

@@ -1,0 +1,114 @@
+"""Pictures of a run for whoever watches it, no more of them than anybody can look at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bandstand.runs.clock import Clock
+from bandstand.runs.followed import Followed
+from bandstand.runs.snapshot import JobRow, Observer, Snapshot
+from bandstand.study import Study
+
+SHORTEST_SECONDS = 0.1
+"""Least time between two pictures."""
+
+LONGEST_SECONDS = 1.0
+"""Most time between two pictures while nothing happens, so that a clock in the picture goes on."""
+
+
+class Pictures:
+    """Takes pictures of a run and hands them to its observer.
+
+    Args:
+        observer: Who watches.
+        clock: The time.
+        name: The run's name.
+        kind: `tuning` or `training`.
+        total: Training jobs asked for.
+    """
+
+    def __init__(self, observer: Observer, clock: Clock, name: str, kind: str, total: int) -> None:
+        self._observer = observer
+        self._clock = clock
+        self._name = name
+        self._kind = kind
+        self._total = total
+        self._began = clock.monotonic()
+        self._shown = float("-inf")
+        self._changed = True
+
+    def show(
+        self,
+        status: str,
+        jobs: Sequence[Followed],
+        study: Study | None,
+        *,
+        changed: bool,
+        last: bool = False,
+    ) -> None:
+        """Hand over a picture, unless the last one is too young or nothing has changed.
+
+        Args:
+            status: The run's status.
+            jobs: Its training jobs, in order of their numbers.
+            study: Its study, or None.
+            changed: Whether there is anything new since the last call.
+            last: Whether this is the last picture, which is always handed over.
+        """
+        self._changed = self._changed or changed
+        now = self._clock.monotonic()
+        age = now - self._shown
+        if not last and age < (SHORTEST_SECONDS if self._changed else LONGEST_SECONDS):
+            return
+        self._shown, self._changed = now, False
+        rows = tuple(job_row(job, study) for job in jobs)
+        self._observer.changed(
+            Snapshot(
+                name=self._name,
+                kind=self._kind,
+                status=status,
+                rows=rows,
+                total=self._total,
+                ended=sum(job.over for job in jobs),
+                running=sum(not job.over for job in jobs),
+                stopped=sum(row.status == "Stopped" for row in rows),
+                failed=sum(row.status == "Failed" for row in rows),
+                best=_best(rows, study),
+                reports_run=sum(row.reports for row in rows),
+                elapsed=now - self._began,
+            )
+        )
+
+
+def job_row(job: Followed, study: Study | None) -> JobRow:
+    """A job as a line of the live table."""
+    number = job.job.number
+    bracket = study.bracket(number) if study is not None else None
+    return JobRow(
+        name=job.name,
+        number=number,
+        status=job.state.status,
+        secondary_status=job.state.secondary_status,
+        hosts=job.job.plan.hosts,
+        reports=job.reports or (0 if job.job.objective_name else job.iterations),
+        rung=_rung(study, bracket, job.reports),
+        bracket=bracket,
+        objective=job.objective,
+        note=job.note,
+        settings=job.job.settings,
+    )
+
+
+def _rung(study: Study | None, bracket: int | None, reports: int) -> str:
+    if study is None or bracket is None or study.spec.max_resource is None:
+        return ""
+    levels = (*study.rungs(bracket), study.spec.max_resource)
+    reached = max((level for level in levels if level <= reports), default=0)
+    return f"{reached} of {study.spec.max_resource}" if reached else ""
+
+
+def _best(rows: Sequence[JobRow], study: Study | None) -> JobRow | None:
+    if study is None:
+        return next((row for row in rows if row.objective is not None), None)
+    best = study.best()
+    return None if best is None else next(row for row in rows if row.number == best[0])

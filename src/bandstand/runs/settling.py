@@ -1,0 +1,61 @@
+"""The end of a tuning job in the record: status, reason, and what a person should know of it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+
+from bandstand.runs.faults import once_at_the_end, silence_in
+from bandstand.runs.record import Record
+from bandstand.runs.stored import TrainingJob, iterations_asked, training_jobs, tuning_job
+
+REASON_LENGTH = 1024
+"""Most characters of a tuning job's FailureReason."""
+
+_SHOWN_WARNINGS = 5
+
+
+def settle(
+    connection: sqlite3.Connection, record: Record, name: str, status: str, reason: str, now: float
+) -> None:
+    """Write the end of a tuning job, within a transaction.
+
+    Args:
+        connection: The store.
+        record: The same store.
+        name: The tuning job.
+        status: `Completed`, `Failed` or `Stopped`.
+        reason: Why, in words; kept where the job failed, with the closest log lines if nothing was reported.
+        now: Epoch seconds.
+    """
+    rows = training_jobs(record, "tuning_job = ?", (name,))
+    failure = None
+    if status == "Failed":
+        silence = next(filter(None, (silence_in(row.warnings) for row in rows)), "")
+        failure = f"{reason} {silence}".strip()[:REASON_LENGTH]
+    warnings = _warnings(rows, hyperband=tuning_job(record, name).plan.strategy == "Hyperband")
+    connection.execute(
+        "UPDATE tuning_jobs SET status = ?, failure_reason = ?, ended = ?, warnings = ? WHERE name = ?",
+        (status, failure, now, json.dumps(warnings), name),
+    )
+
+
+def _warnings(rows: Sequence[TrainingJob], *, hyperband: bool) -> list[str]:
+    ended = [row for row in rows if row.over]
+    found = []
+    once = [row.number for row in ended if _reported_once(row)]
+    if hyperband and once:
+        found.append(once_at_the_end(once, len(ended)))
+    told: dict[str, list[int]] = {}
+    for row in ended:
+        for warning in row.warnings:
+            told.setdefault(warning, []).append(row.number)
+    for warning, numbers in list(told.items())[:_SHOWN_WARNINGS]:
+        jobs = f"training job {numbers[0]}" if len(numbers) == 1 else f"{len(numbers)} training jobs"
+        found.append(f"{warning} ({jobs})")
+    return found
+
+
+def _reported_once(row: TrainingJob) -> bool:
+    return row.status == "Completed" and row.reports == 1 and iterations_asked(row.plan) != 1

@@ -1,0 +1,124 @@
+"""The live loop of a tuning job: reports go to the study, its decisions go to the backend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from bandstand.request.plan import TuningPlan
+from bandstand.runs.followed import Followed, News
+from bandstand.runs.intake import take_in
+from bandstand.runs.launcher import Launcher, threads_per_rank
+from bandstand.runs.ledger import Ledger
+from bandstand.runs.picture import Pictures
+from bandstand.runs.snapshot import Outcome
+from bandstand.runs.stored import tuning_job
+from bandstand.study import Halted, Stop
+from bandstand.study.events import Cause
+
+
+class Tuning:
+    """One tuning job, under way.
+
+    Args:
+        plan: What was asked for; the record has it.
+        launcher: Runs the training jobs.
+        ledger: The study.
+    """
+
+    def __init__(self, plan: TuningPlan, launcher: Launcher, ledger: Ledger) -> None:
+        self._plan = plan
+        self._launcher = launcher
+        self._ledger = ledger
+        self._record = launcher.record
+        self._began = launcher.clock.monotonic()
+        self._threads = threads_per_rank(plan.definition, min(plan.parallel, plan.jobs))
+        self._jobs: dict[int, Followed] = {}
+        self._halting = False
+        self._grace: float | None = None
+        self._changes: int | None = None
+        self._pictures = Pictures(launcher.observer, launcher.clock, plan.name, "tuning", plan.jobs)
+
+    def run(self) -> Outcome:
+        """Run until the study is finished, which it is not before the last training job is over."""
+        while self._ledger.study.finished is None:
+            self._halt_if_due()
+            self._launcher.kill_if_asked()
+            started = self._start()
+            news = self._launcher.look()
+            if news:
+                self._take(news)
+            self._show(changed=bool(started or news))
+            if self._ledger.study.finished is None:
+                self._launcher.pause(news)
+        self._show(changed=True, last=True)
+        self._launcher.observer.said(f"{self._plan.name}: {self._ledger.study.finished.reason}")
+        job = tuning_job(self._record, self._plan.name)
+        return Outcome(job.name, job.status, job.failure_reason)
+
+    def _halt_if_due(self) -> None:
+        if self._halting:
+            return
+        cause: Cause
+        if self._launcher.stop.asked or self._asked_elsewhere():
+            cause = "user"
+        elif self._plan.max_runtime is not None and self._elapsed() >= self._plan.max_runtime:
+            cause = "runtime"
+        else:
+            return
+        self._halting = True
+        with self._record.transaction() as connection:
+            connection.execute(
+                "UPDATE tuning_jobs SET status = 'Stopping' WHERE name = ?", (self._plan.name,)
+            )
+            stops = self._ledger.tell(connection, Halted(cause), self._launcher.clock.time())
+        self._carry_out(stops)
+
+    def _elapsed(self) -> float:
+        return self._launcher.clock.monotonic() - self._began
+
+    def _asked_elsewhere(self) -> bool:
+        """Whether another process has asked for a stop; looks only after somebody else has written."""
+        changes = self._record.changes()
+        if changes == self._changes:
+            return False
+        self._changes = changes
+        job = self._record.read(
+            "SELECT stop_asked, stop_grace FROM tuning_jobs WHERE name = ?", (self._plan.name,)
+        )[0]
+        self._grace = job["stop_grace"]
+        return job["stop_asked"] is not None
+
+    def _start(self) -> int:
+        starts = self._ledger.study.ask()
+        for start in starts:
+            settings = dict(start.settings)
+            plan = self._plan.training(start.trial, settings)
+            with self._record.transaction() as connection:
+                job = self._launcher.add(
+                    connection, plan, tuning_job=self._plan.name, number=start.trial, settings=settings
+                )
+                self._ledger.start(connection, start, plan.name, self._launcher.clock.time())
+            self._jobs[start.trial] = self._launcher.submit(job, self._threads)
+            words = ", ".join(f"{name}={value}" for name, value in start.settings)
+            self._launcher.observer.said(f"{plan.name} started: {words}")
+        return len(starts)
+
+    def _take(self, news: Sequence[tuple[Followed, News]]) -> None:
+        with self._record.transaction() as connection:
+            stops = take_in(connection, news, self._ledger, self._launcher.clock.time())
+        self._carry_out(stops)
+        for job, each in news:
+            if each.state.is_ended:
+                self._launcher.say_ended(job)
+
+    def _carry_out(self, stops: Iterable[Stop]) -> None:
+        for stop in stops:
+            job = self._jobs[stop.trial]
+            self._launcher.end(job, self._grace)
+            job.note = stop.reason.sentence()
+            self._launcher.observer.said(f"{job.name}: {job.note}")
+
+    def _show(self, *, changed: bool, last: bool = False) -> None:
+        finish = self._ledger.study.finished
+        status = finish.status if finish else "Stopping" if self._halting else "InProgress"
+        self._pictures.show(status, list(self._jobs.values()), self._ledger.study, changed=changed, last=last)
