@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 MAX_LINE_BYTES = 262_144 - 26
 """Longest line that is kept whole: a CloudWatch Logs event (262,144 bytes) less its overhead (26 bytes)."""
@@ -16,6 +17,8 @@ _ESCAPES = re.compile(
     r"|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"  # operating system commands: titles, links
     r"|\x1b[@-Z\\^_]"  # two-character escapes
 )
+_TOKENS_OF_PATTERNS = re.compile(r"\\.|\[[^\]]*\]|\(\?[^)]|[{}()*+?|^$.]")
+_LONGEST_COMPARED = 1000
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
@@ -29,13 +32,42 @@ def clean(text: str) -> str:
     return _CONTROLS.sub("", strip_escapes(text))
 
 
+def closest_lines(wanted: str, lines: Iterable[str], n: int = 3) -> list[str]:
+    """The log lines that come closest to what a pattern, or a metric's name, looks for.
+
+    Args:
+        wanted: A regular expression or a name.
+        lines: Log lines, oldest first.
+        n: How many to return at most.
+
+    Returns:
+        Lines that share three letters in a row with what is wanted, closest first and, of lines that differ
+        in their numbers only, the last one.
+    """
+    parts = _trigrams(_TOKENS_OF_PATTERNS.sub("\0", wanted))
+    best: dict[str, tuple[int, int, str]] = {}
+    for place, line in enumerate(lines):
+        text = clean(line)[:_LONGEST_COMPARED]
+        shared = len(parts & _trigrams(text))
+        if shared:
+            best[re.sub(r"[0-9]+", "0", text)] = (shared, place, line)
+    return [line for *_, line in sorted(best.values(), key=lambda entry: (-entry[0], -entry[1]))[:n]]
+
+
+def _trigrams(text: str) -> set[str]:
+    lower = text.lower()
+    found = (lower[start : start + 3] for start in range(len(lower) - 2))
+    return {piece for piece in found if piece.isalpha()}
+
+
 class LineSplitter:
     r"""Cuts one stream of bytes into lines, however the bytes are chunked.
 
-    A line ends at `\n`, `\r\n` or `\r`, since a progress bar's carriage return is no line break for a log service and
-    would hide what follows it. Bytes are read as UTF-8; those that are not become U+FFFD. A line of more than
-    `MAX_LINE_BYTES` is cut, before white space where there is any, else before the number that the cut would hit, so
-    that no number is cut in two. An empty piece that a lone `\r` ends is dropped; blank lines are kept.
+    A line ends at `\n`, `\r\n` or `\r`, since a progress bar's carriage return is no line break for a log
+    service and would hide what follows it. Bytes are read as UTF-8; those that are not become U+FFFD. A line
+    of more than `MAX_LINE_BYTES` is cut, before white space where there is any, else before the number that
+    the cut would hit, so that no number is cut in two. An empty piece that a lone `\r` ends is dropped; blank
+    lines are kept.
 
     The time is linear in the bytes fed, and what is kept between calls is at most `MAX_LINE_BYTES`.
     """

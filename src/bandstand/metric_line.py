@@ -21,20 +21,21 @@ LARGEST = 3.4028235e38
 """Largest finite float32, in shortest form: AMT keeps metric values in single precision."""
 
 _NO_GOALS: Mapping[str, str] = MappingProxyType({})
-_MAXIMIZE = frozenset(
-    "acc accuracy auc aucpr auprc auroc average_precision balanced_accuracy bleu correlation dice f1 f1_binary f1_macro "
-    "f1_micro f1_score f1_weighted fbeta hit_rate interval_regression_accuracy iou kappa map map50 mcc mean_iou ndcg "
-    "ndcg_score pearson pr_auc pre precision psnr r2 r2_score recall return reward roc_auc roc_auc_score rouge rouge1 "
-    "rouge2 rougel score sensitivity silhouette spearman specificity ssim top1 top5 top1_accuracy top5_accuracy top1_acc "
-    "top5_acc tpr".split()
-)
-_MINIMIZE = frozenset(
-    "aft_nloglik bce bce_loss bits_per_byte bpb brier brier_score cer cox_nloglik cross_entropy crossentropy deviance eer "
-    "elbo_loss entropy_loss error error_rate expectile fid fnr fpr gamma_deviance gamma_nloglik hinge hinge_loss huber "
-    "kl kl_divergence log_loss logloss loss mae mape max_error mean_absolute_error mean_squared_error median_error "
-    "merror mlogloss mphe mse msle nll nll_loss nloglik perplexity poisson_nloglik ppl quantile regret rmse rmsle "
-    "root_mean_squared_error smape tweedie_nloglik wer".split()
-)
+_METRICS = {
+    "maximize": """ acc accuracy auc aucpr auprc auroc average_precision balanced_accuracy bleu dice f1
+        f1_binary f1_macro f1_micro f1_score f1_weighted hit_rate interval_regression_accuracy iou kappa map
+        map50 mcc mean_iou ndcg ndcg_score pearson pr_auc pre precision psnr r2 r2_score recall reward roc_auc
+        roc_auc_score rouge1 rouge2 rougel score sensitivity spearman specificity ssim top1_acc top1_accuracy
+        top5_acc top5_accuracy tpr
+    """,
+    "minimize": """ aft_nloglik bce brier_score cer cox_nloglik cross_entropy crossentropy deviance eer error
+        error_rate expectile fid fnr fpr gamma_deviance gamma_nloglik hinge_loss kl_divergence log_loss
+        logloss loss mae mape max_error mean_absolute_error mean_squared_error merror mlogloss mphe mse msle
+        nll nloglik perplexity poisson_nloglik ppl quantile regret rmse rmsle root_mean_squared_error smape
+        tweedie_nloglik wer
+    """,
+}
+_GOALS = {metric: goal for goal, metrics in _METRICS.items() for metric in metrics.split()}
 _CHANNEL_PREFIXES = tuple(
     f"{channel}_"
     for channel in ("train", "training", "val", "valid", "validation", "test", "eval", "dev", "holdout")
@@ -45,8 +46,9 @@ _META = re.compile(r"[.^$*+?{}\[\]\\|()]")
 def known_goal(name: str) -> str | None:
     """The direction in which a metric improves, as far as its name tells.
 
-    The metric is what follows the last `:` or `/` and stands before an `@`: `validation:ndcg@10` is `ndcg`, `val_loss`
-    is `loss`. The names are those of XGBoost's `eval_metric` and the usual ones of scikit-learn, Keras and PyTorch.
+    The metric is what follows the last `:` or `/` and stands before an `@`: `validation:ndcg@10` is `ndcg`,
+    `val_loss` is `loss`. The names are those of XGBoost's `eval_metric` and the usual ones of scikit-learn,
+    Keras and PyTorch.
 
     Args:
         name: A metric's name.
@@ -56,10 +58,8 @@ def known_goal(name: str) -> str | None:
     """
     metric = re.split(r"[:/]", name.lower())[-1].partition("@")[0].replace("-", "_")
     while True:
-        if metric in _MAXIMIZE:
-            return "maximize"
-        if metric in _MINIMIZE:
-            return "minimize"
+        if metric in _GOALS:
+            return _GOALS[metric]
         prefix = next((prefix for prefix in _CHANNEL_PREFIXES if metric.startswith(prefix)), None)
         if prefix is None:
             return None
@@ -84,10 +84,10 @@ def name_problem(name: str) -> str | None:
 def format_line(iteration: int, values: Mapping[str, float], goals: Mapping[str, str] = _NO_GOALS) -> str:
     """One iteration's metrics as one line, for one write by the job's one writer.
 
-    Numbers are in shortest round-trip form, so the double that comes out of the log is the one that went in. A value
-    that is not finite is replaced by the worst finite float32 for its metric's goal, and the line ends with
-    ` nonfinite=1`, so that the iteration counts and the job can be stopped. A finite value beyond float32 becomes the
-    nearest float32: the order of values is kept.
+    Numbers are in shortest round-trip form, so the double that comes out of the log is the one that went in.
+    A value that is not finite is replaced by the worst finite float32 for its metric's goal, and the line
+    ends with ` nonfinite=1`, so that the iteration counts and the job can be stopped. A finite value beyond
+    float32 becomes the nearest float32: the order of values is kept.
 
     Args:
         iteration: Number of the iteration, from 1.
@@ -98,8 +98,8 @@ def format_line(iteration: int, values: Mapping[str, float], goals: Mapping[str,
         The line, with no line break: `iteration=12 train:auc=0.8132 validation:auc=0.77`.
 
     Raises:
-        JobError: For an iteration below 1, no values, a name that a metric line cannot hold, a value that is no number,
-            or a value that is not finite where the goal is unknown.
+        JobError: For an iteration below 1, no values, a name that a metric line cannot hold, a value that is
+            no number, or a value that is not finite where the goal is unknown.
     """
     try:
         number = operator.index(iteration)
@@ -128,14 +128,16 @@ def format_line(iteration: int, values: Mapping[str, float], goals: Mapping[str,
 def metric_definitions(names: Iterable[str]) -> list[dict[str, str]]:
     """What AMT needs to read metric lines: `MetricDefinitions` of a CreateTrainingJob request.
 
-    Every pattern starts with a space, as every name in a metric line does, so that `loss` does not match inside
-    `train:loss`; none is anchored, since launchers put tags before a line; all take sign, dot and exponent.
+    Every pattern starts with a space, as every name in a metric line does, so that `loss` does not match
+    inside `train:loss`; none is anchored, since launchers put tags before a line; all take sign, dot and
+    exponent.
 
     Args:
         names: Metric names, as given to `run.report`; repeated ones count once.
 
     Returns:
-        A list of `{"Name": name, "Regex": pattern}` in the order of the names; a pattern has at most 500 characters.
+        A list of `{"Name": name, "Regex": pattern}` in the order of the names; a pattern has at most 500
+        characters.
 
     Raises:
         InputError: For names that a metric line or a definition cannot hold, all of them at once.
@@ -176,7 +178,7 @@ def _worst(name: str, value: float, goals: Mapping[str, str], iteration: int) ->
     if goal == "minimize":
         return LARGEST
     raise JobError(
-        f"Metric {name!r} is {value} at iteration {iteration}, and its name does not tell whether more or less of it is "
-        "better; a value that is not finite would be dropped or misread. Declare the goal (maximize or minimize), "
-        "or report a finite value."
+        f"Metric {name!r} is {value} at iteration {iteration}: it would be dropped or misread, "
+        "and its name does not tell which way is better, so no worst value can stand in for it. "
+        "Declare the goal (maximize or minimize), or report a finite value."
     )

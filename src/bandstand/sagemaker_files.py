@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from bandstand.errors import InputError
+from bandstand.atomic_files import write_atomically
+from bandstand.errors import InputError, PlatformError
 from bandstand.hyperparameters import encode
+
+__all__ = [
+    "BASE",
+    "MAX_FAILURE",
+    "Channel",
+    "Cluster",
+    "Folders",
+    "host_order",
+    "read_channels",
+    "read_cluster",
+    "read_hyperparameters",
+    "write_atomically",
+    "write_config",
+    "write_failure",
+]
 
 BASE = Path("/opt/ml")
 MAX_FAILURE = 1024
@@ -153,7 +167,7 @@ def read_cluster(folders: Folders) -> Cluster:
     """The job's hosts. No file means one host, `algo-1`; missing group fields are tolerated (SDK local mode).
 
     Raises:
-        InputError: If the file is no JSON object, or its hosts are no list of names that holds the current host.
+        InputError: If the file is no JSON object, or its hosts are no list of names, current host included.
     """
     path = folders.config / "resourceconfig.json"
     document = _read_object(path)
@@ -211,7 +225,7 @@ def read_channels(folders: Folders) -> dict[str, Channel]:
 def write_config(
     folders: Folders, hyperparameters: Mapping[str, str], cluster: Cluster, channels: Sequence[Channel]
 ) -> None:
-    """Write the three documents that a container finds in `input/config`, with SageMaker's names and letter case.
+    """Write the documents that a container finds in `input/config`, with SageMaker's names and letter case.
 
     Args:
         folders: Where; missing folders are made.
@@ -266,35 +280,18 @@ def write_failure(folders: Folders, text: str) -> None:
     write_atomically(folders.failure, text if len(text) <= MAX_FAILURE else text[: MAX_FAILURE - 1] + "…")
 
 
-def write_atomically(path: Path, content: bytes | str) -> None:
-    """Put a file in place by rename, so that a reader sees the old content or the new, never a part.
-
-    Args:
-        path: The file; its folder must exist.
-        content: Bytes, or text that is written as UTF-8.
-    """
-    data = content.encode("utf-8", errors="backslashreplace") if isinstance(content, str) else content
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    temporary = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fchmod(file.fileno(), 0o644)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
 def _read_object(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return {}
+    except OSError as error:
+        raise PlatformError(f"{path} cannot be read: {error.strerror}. Let this user read it.") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is no UTF-8 text: {error}.") from None
     try:
         document = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is no JSON: {error}.") from None
     if not isinstance(document, dict):
         raise InputError(f"{path} must hold one JSON object; found {text[:60]!r}.")

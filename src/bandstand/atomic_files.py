@@ -1,0 +1,33 @@
+"""Files that are there whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+PART = ".part"
+"""End of the name of a file that is still being written."""
+
+
+def write_atomically(path: Path, content: bytes | str) -> None:
+    """Put a file in place by rename, so that a reader sees the old content or the new, never a part.
+
+    A process that is killed on the way leaves a hidden file whose name ends in `PART`.
+
+    Args:
+        path: The file; its folder must exist.
+        content: Bytes, or text that is written as UTF-8.
+    """
+    data = content.encode("utf-8", errors="backslashreplace") if isinstance(content, str) else content
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=PART)
+    temporary = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fchmod(file.fileno(), 0o644)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
