@@ -28,8 +28,8 @@ class DoublePrint:
             return ()
         point = self._first
         sentence = (
-            f"{point.host} printed metric '{point.name}' at iteration {point.iteration} more than once. It is"
-            " counted once here; SageMaker counts every print, and Hyperband there would stop the job too early."
+            f"{point.host} printed metric '{point.name}' at iteration {point.iteration} twice or more."
+            " It is counted once here; SageMaker counts every print, and Hyperband there stops too early."
             " Print the metric once per iteration."
         )
         return (sentence,)

@@ -18,9 +18,9 @@ def take_in(
 ) -> list[Stop]:
     """Write all that is new about some jobs, and what the study makes of it, within a transaction.
 
-    Reports are told in order of their time, then ends. The final objective of a job is its last report, not
-    its best, as in AMT (`FinalHyperParameterTuningJobObjectiveMetric`): the best job, every table and the winner
-    of a replay go by it.
+    Reports are told in order of their time, then ends. The final objective of a job is its last report,
+    not its best, as in AMT (`FinalHyperParameterTuningJobObjectiveMetric`); the best job, every table and
+    the winner of a replay go by it.
 
     Args:
         connection: The store.

@@ -101,5 +101,6 @@ def _abandoned(record: Record, job: TuningJob, connection: sqlite3.Connection) -
     started = connection.execute(count, (job.name,)).fetchone()[0]
     return (
         f"The launcher of this tuning job ({launcher}) ended before the job did; it had started {started} of"
-        f" {job.plan.jobs} training jobs. What they reported is kept. Start the tuning job again under another name."
+        f" {job.plan.jobs} training jobs. What they reported is kept."
+        " Start the tuning job again under another name."
     )

@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from bandstand.errors import InputError, PlatformError
+from bandstand.runs.record import FILE, Record, take_name
+from bandstand.runs.schema import VERSION
+
+
+@pytest.fixture
+def record(tmp_path):
+    with Record.open(tmp_path / "home") as opened:
+        yield opened
+
+
+def test_a_home_is_made_with_its_parents_and_opens_twice(tmp_path):
+    home = tmp_path / "some" / "where"
+    for _ in range(2):
+        with Record.open(home) as record:
+            assert record.read("PRAGMA user_version")[0][0] == VERSION
+            assert record.read("PRAGMA journal_mode")[0][0] == "wal"
+
+
+def test_names_are_unique_whatever_their_letter_case(record):
+    with record.transaction() as connection:
+        take_name(connection, "Marketing", "tuning")
+    with pytest.raises(InputError, match="taken by another job"), record.transaction() as connection:
+        take_name(connection, "marketing", "training")
+    assert record.kind("MARKETING") == "tuning"
+
+
+def test_an_unknown_name_is_answered_with_the_nearest_one(record):
+    with record.transaction() as connection:
+        take_name(connection, "direct-marketing", "tuning")
+    with pytest.raises(InputError, match="no job 'direct-marketng'.*Did you mean 'direct-marketing'"):
+        record.kind("direct-marketng")
+
+
+def test_a_free_name_counts_up_and_stays_within_the_limit(record):
+    long = "a" * 40
+    assert record.free_name("short", 32) == "short"
+    shortened = record.free_name(long, 32)
+    assert len(shortened) == 32
+    assert shortened != record.free_name("a" * 41, 32)
+    with record.transaction() as connection:
+        for name in ("short", "SHORT-2", shortened):
+            take_name(connection, name, "tuning")
+    assert record.free_name("short", 32) == "short-3"
+    second = record.free_name(long, 32)
+    assert second.endswith("-2")
+    assert len(second) <= 32
+
+
+def test_a_transaction_that_fails_leaves_nothing(record):
+    with pytest.raises(RuntimeError), record.transaction() as connection:
+        take_name(connection, "half", "tuning")
+        raise RuntimeError
+    assert record.read("SELECT * FROM names") == []
+
+
+def test_changes_are_seen_only_when_another_connection_made_them(record):
+    before = record.changes()
+    with record.transaction() as connection:
+        take_name(connection, "mine", "tuning")
+    assert record.changes() == before
+    with Record.open(record.home) as other, other.transaction() as connection:
+        take_name(connection, "theirs", "tuning")
+    assert record.changes() != before
+
+
+def test_many_writers_and_readers_at_once_lose_nothing(tmp_path):
+    home = tmp_path / "home"
+    failures = []
+
+    def write(writer: int) -> None:
+        try:
+            with Record.open(home) as record:
+                for number in range(20):
+                    with record.transaction() as connection:
+                        take_name(connection, f"{writer}-{number}", "tuning")
+                    record.read("SELECT COUNT(*) FROM names")
+        except Exception as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=write, args=(writer,)) for writer in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    with Record.open(home) as record:
+        assert record.read("SELECT COUNT(*) FROM names")[0][0] == 120
+
+
+def test_a_record_of_a_newer_bandstand_is_refused_and_left_as_it_is(tmp_path):
+    with Record.open(tmp_path) as record:
+        record.read(f"PRAGMA user_version = {VERSION + 1}")
+    with pytest.raises(PlatformError, match=f"version {VERSION + 1}, written by a newer Bandstand.*--home"):
+        Record.open(tmp_path)
+    with sqlite3.connect(tmp_path / FILE) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone()[0] == VERSION + 1
+    connection.close()
+
+
+def test_a_file_that_is_no_record_is_refused_with_advice(tmp_path):
+    (tmp_path / FILE).write_bytes(b"not a database at all" * 100)
+    with pytest.raises(PlatformError, match="no record of Bandstand's. Move the file away"):
+        Record.open(tmp_path)
+
+
+def test_a_home_below_a_file_is_refused_with_advice(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(PlatformError, match="cannot be written.*--home or BANDSTAND_HOME"):
+        Record.open(tmp_path / "file" / "home")
+
+
+OPEN = """
+import sys
+from pathlib import Path
+from bandstand.errors import PlatformError
+from bandstand.runs.ownership import Claim
+from bandstand.runs.record import Record
+try:
+    with Record.open(Path(sys.argv[1])) as record, Claim.make(record):
+        while True:
+            with record.transaction() as connection:
+                connection.execute("INSERT INTO owners VALUES (hex(randomblob(4000)), 1, '', 0)")
+except PlatformError as error:
+    print(error)
+"""
+
+
+def mounted(folder: Path, options: str, script: str) -> str:
+    """What a script prints whose home lies on a file system of its own, mounted with these options."""
+    folder.mkdir()
+    shell = 'mount -t tmpfs -o "$1" none "$2" && exec "$3" -c "$4" "$2/home"'
+    words = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", shell, "sh"]
+    return subprocess.run(
+        [*words, options, str(folder), sys.executable, script], check=True, text=True, stdout=subprocess.PIPE
+    ).stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="mounting needs Linux's user name spaces")
+def test_a_read_only_home_is_told_in_words(tmp_path):
+    assert "the file system is read-only" in mounted(tmp_path / "disk", "ro", OPEN)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="mounting needs Linux's user name spaces")
+def test_a_full_disk_is_told_in_words(tmp_path):
+    told = mounted(tmp_path / "disk", "size=512k", OPEN)
+    assert "the disk is full" in told or "or is full" in told
+    assert "--home" in told
+
+
+def test_a_store_that_another_process_keeps_locked_is_told_in_words(tmp_path, monkeypatch):
+    with Record.open(tmp_path) as record:
+        record.read("PRAGMA busy_timeout = 50")
+        holder = sqlite3.connect(tmp_path / FILE, isolation_level=None)
+        holder.execute("BEGIN IMMEDIATE")
+        with pytest.raises(PlatformError, match="another process has kept it locked"), record.transaction():
+            pass
+        holder.close()
