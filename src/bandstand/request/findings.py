@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from bandstand.errors import Problem
 from bandstand.request.rules import RULES
 
@@ -18,14 +16,37 @@ class Findings:
     """Collects all that is wrong with a request, and all that is worth saying about it.
 
     Args:
-        origins: For a job file, the key that each place of the document came from; empty for a document.
+        exact: Whether the request is a document of the API; else it is a job file, with keys of its own.
     """
 
-    def __init__(self, origins: Mapping[Place, str] | None = None) -> None:
+    def __init__(self, exact: bool) -> None:
+        self.exact = exact
         self.problems: list[Problem] = []
         self.notes: list[str] = []
-        self._origins = dict(origins or {})
+        self._origins: dict[Place, str] = {}
+        self._given: set[Place] = set()
+        self._doubted: list[str] = []
         self._places: list[Place] = []
+
+    def came_from(self, place: Place, key: str, given: bool) -> None:
+        """Remember which key of a job file a place of the document came from.
+
+        Args:
+            place: The place.
+            key: The key, with dots.
+            given: Whether the user wrote the key; else a default stands there.
+        """
+        self._origins[place] = key
+        if given:
+            self._given.add(place)
+
+    def doubted(self, key: str) -> bool:
+        """Whether a problem was found with a job file's key, or with the table that it stands in."""
+        return any(key == doubted or key.startswith(f"{doubted}.") for doubted in self._doubted)
+
+    def doubt(self, key: str) -> None:
+        """Remember a key of a job file that a problem was found with, so that its place is doubtful."""
+        self._doubted.append(key)
 
     def problem(self, number: int, place: Place, found: str, allowed: str, fix: str) -> None:
         """Add a problem at a place of the document."""
@@ -47,7 +68,15 @@ class Findings:
 
     def doubtful(self, place: Place) -> bool:
         """Whether a problem stands at this place, below it or above it, so that more would be noise."""
-        return any(place[: len(other)] == other or other[: len(place)] == place for other in self._places)
+        if any(place[: len(other)] == other or other[: len(place)] == place for other in self._places):
+            return True
+        origins = [self.words(place)]
+        origins += [key for other, key in self._origins.items() if other[: len(place)] == place]
+        return any(self.doubted(key) for key in origins)
+
+    def given(self, place: Place) -> bool:
+        """Whether the user wrote this place, rather than a job file's default."""
+        return self.exact or place in self._given
 
     def words(self, place: Place) -> str:
         """Return a place as the user wrote it: a job file's key, or a document's members joined by dots."""

@@ -18,7 +18,7 @@ LOCATION = "S3Uri"
 
 _ABSENT = object()
 _ELSEWHERE = {
-    "ContainerEntrypoint": "Take it out: tuning jobs start as `docker run IMAGE train`; the image must know it.",
+    "ContainerEntrypoint": "Take it out: tuning jobs start as `docker run IMAGE train`.",
     "ContainerArguments": "Take it out: tuning jobs start as `docker run IMAGE train`; use hyperparameters.",
     "HyperParameters": "Did you mean StaticHyperParameters?",
 }
@@ -96,7 +96,7 @@ def _structure(shape: Any, value: Mapping[str, Any], place: Place, findings: Fin
         if walked is not _ABSENT:
             sound[name] = walked
     for name in shape.required_members:
-        if name not in value:
+        if name not in value and not findings.doubtful((*place, name)):
             kind = _WORDS[shape.members[name].type_name]
             findings.problem(202, (*place, name), "nothing", kind, f"Add {findings.words((*place, name))}.")
     return sound

@@ -68,8 +68,10 @@ def _check_hyperband(document: Mapping[str, Any], found: list[Definition], findi
     if high > MAX_RESOURCE:
         findings.problem(325, top, str(high), f"at most {MAX_RESOURCE}", f"Lower {where}.")
     if low > high:
-        place = (*BAND, "MinResource")
-        findings.problem(324, place, str(low), f"at most {where}, which is {high}", "Swap them, or lower it.")
+        bottom = (*BAND, "MinResource")
+        findings.problem(
+            324, bottom, str(low), f"at most {where}, which is {high}", "Swap them, or lower it."
+        )
 
 
 def _infer(found: list[Definition], place: Place, findings: Findings) -> int | None:

@@ -1,0 +1,291 @@
+"""From a job file to the request that it stands for, with every repair said."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from bandstand.errors import InputError
+from bandstand.hyperparameters import decode
+from bandstand.metrics import known_goal, metric_definitions
+from bandstand.request.documents import CONFIG
+from bandstand.request.findings import Findings, Place, shown
+from bandstand.request.job_ranges import add_ranges
+from bandstand.request.job_reading import dotted
+from bandstand.request.job_schema import JobFile, Tuning, as_text
+from bandstand.request.naming import TRAINING_NAME, TUNING_NAME, legal_name
+from bandstand.request.program import is_aws_xgboost
+from bandstand.request.strategy_rules import BAND, inferred_resource
+
+IMAGE = "bandstand:latest"
+ROLE = "arn:aws:iam::000000000000:role/none"
+"""Stands in the request where a job file names no role; no account has this number."""
+
+CONTENT_TYPES = {"csv": "text/csv", "libsvm": "text/libsvm", "parquet": "application/x-parquet"}
+
+
+class Draft:
+    """A request being written, member by member, each with the key it came from.
+
+    Args:
+        findings: Told where each member came from.
+        given: The dotted keys that the user wrote.
+    """
+
+    def __init__(self, findings: Findings, given: frozenset[str]) -> None:
+        self.document: dict[str, Any] = {}
+        self.findings = findings
+        self._given = given
+
+    def put(self, place: Place, value: Any, key: str) -> None:
+        """Write a member, unless the value is None; the key is remembered in any case."""
+        self.findings.came_from(place, key, key in self._given)
+        if value is None:
+            return
+        inside: Any = self.document
+        for part, after in itertools.pairwise(place):
+            if isinstance(part, int):
+                while len(inside) <= part:
+                    inside.append({})
+                inside = inside[part]
+            else:
+                inside = inside.setdefault(part, [] if isinstance(after, int) else {})
+        inside[place[-1]] = value
+
+
+def draft(job: JobFile, base: Path, stem: str, data: Mapping[str, Any], findings: Findings) -> dict[str, Any]:
+    """Return the request that a job file stands for.
+
+    Args:
+        job: The job file, its keys and types checked.
+        base: The folder that its paths are relative to, absolute.
+        stem: The job's name if the file gives none.
+        data: The job file as it was read, to tell what was given from what is a default.
+        findings: Takes problems, notes, and where each member came from.
+
+    Returns:
+        A CreateHyperParameterTuningJob request with the table `tuning`, else a CreateTrainingJob request.
+    """
+    page = Draft(findings, frozenset(_given(data)))
+    tuning = job.tuning
+    _put_name(page, job.name if job.name is not None else stem, tuning is not None)
+    top: Place = ("TrainingJobDefinition",) if tuning else ()
+    static_place: Place = (*top, "StaticHyperParameters" if tuning else "HyperParameters")
+    static = _static(page, job, base, static_place)
+    if tuning:
+        page.put(CONFIG, {}, "tuning")
+        fixed = add_ranges(page, job, (*CONFIG, "ParameterRanges"), static)
+        static |= fixed
+        for name in fixed:
+            findings.came_from((*static_place, name), _key("ranges", name), True)
+        _put_tuning(page, tuning, job, static)
+    elif job.ranges:
+        fix = "Add [tuning] with metric and jobs, or move them to hyperparameters."
+        findings.refuse(107, "tuning", "nothing, yet there are ranges", "the table tuning", fix)
+    page.put(static_place, static or None, "hyperparameters")
+    for name in job.hyperparameters:
+        page.put((*static_place, name), static[name], _key("hyperparameters", name))
+    _put_algorithm(page, job, top, static)
+    page.put((*top, "RoleArn"), job.role or ROLE, "role")
+    if job.role is None:
+        findings.note("role: none is given; the request has a placeholder, which SageMaker would refuse.")
+    _put_channels(page, job, top, base)
+    page.put((*top, "OutputDataConfig", "S3OutputPath"), location(job.output, base), "output")
+    _put_cluster(page, job, top)
+    page.put(
+        (*top, "StoppingCondition", "MaxRuntimeInSeconds"), job.stopping.job_seconds, "stopping.job_seconds"
+    )
+    if job.checkpoints is not None:
+        page.put((*top, "CheckpointConfig", "S3Uri"), location(job.checkpoints, base), "checkpoints")
+    _put_environment(page, job, top)
+    page.put(("Tags",), [] if job.tags else None, "tags")
+    for at, (name, value) in enumerate(job.tags.items()):
+        page.put(("Tags", at, "Key"), name, _key("tags", name))
+        page.put(
+            ("Tags", at, "Value"), value if isinstance(value, str) else as_text(value), _key("tags", name)
+        )
+    return page.document
+
+
+def location(text: str, base: Path) -> str:
+    """Return a path of a job file as a URI: URIs as they are, paths as `file://` from the root.
+
+    Args:
+        text: A path, absolute, relative to `base` or to the home with `~`, or a URI.
+        base: An absolute folder.
+    """
+    if "://" in text:
+        return text
+    try:
+        return (base / Path(text).expanduser()).resolve().as_uri()
+    except (OSError, ValueError, RuntimeError):
+        return (base / text).as_uri()
+
+
+def _put_name(page: Draft, name: str, tuning: bool) -> None:
+    member, limit = (
+        ("HyperParameterTuningJobName", TUNING_NAME) if tuning else ("TrainingJobName", TRAINING_NAME)
+    )
+    legal = legal_name(name, limit)
+    if legal != name:
+        page.findings.note(
+            f"name: {shown(name)} became {legal}: at most {limit} letters, digits and hyphens are allowed."
+        )
+    page.put((member,), legal, "name")
+
+
+def _put_tuning(page: Draft, tuning: Tuning, job: JobFile, static: Mapping[str, str]) -> None:
+    findings = page.findings
+    page.put((*CONFIG, "Strategy"), tuning.strategy.capitalize(), "tuning.strategy")
+    goal = tuning.goal or known_goal(tuning.metric)
+    if goal is None and not findings.doubted("tuning.metric"):
+        fix = "Say whether more or less of the metric is better."
+        findings.refuse(107, "tuning.goal", "nothing", "maximize or minimize", fix)
+        findings.doubt("tuning.goal")
+    elif tuning.goal is None:
+        findings.note(f"tuning.goal: {goal}, since that is what {tuning.metric} is for.")
+    place = (*CONFIG, "HyperParameterTuningJobObjective")
+    page.put((*place, "Type"), goal.capitalize() if goal else None, "tuning.goal")
+    page.put((*place, "MetricName"), tuning.metric, "tuning.metric")
+    limits = (*CONFIG, "ResourceLimits")
+    parallel = tuning.parallel
+    if parallel > tuning.jobs >= 1:
+        findings.note(f"tuning.parallel: {tuning.jobs} rather than {parallel}, since there are no more jobs.")
+        parallel = tuning.jobs
+    page.put((*limits, "MaxNumberOfTrainingJobs"), tuning.jobs, "tuning.jobs")
+    page.put((*limits, "MaxParallelTrainingJobs"), parallel, "tuning.parallel")
+    page.put((*limits, "MaxRuntimeInSeconds"), job.stopping.tuning_seconds, "stopping.tuning_seconds")
+    stop = tuning.early_stopping.capitalize()
+    page.put((*CONFIG, "TrainingJobEarlyStoppingType"), stop, "tuning.early_stopping")
+    page.put((*CONFIG, "RandomSeed"), tuning.seed, "tuning.seed")
+    high = tuning.max_resource
+    if tuning.strategy == "hyperband" and high is None:
+        high = inferred_resource(static)
+        if high is not None:
+            findings.note(f"tuning.max_resource: {high}, from the static hyperparameters, as AMT infers it.")
+    low = tuning.min_resource
+    if tuning.strategy == "hyperband" and low is None:
+        low = 1
+    page.put((*BAND, "MinResource"), low, "tuning.min_resource")
+    page.put((*BAND, "MaxResource"), high, "tuning.max_resource")
+
+
+def _static(page: Draft, job: JobFile, base: Path, place: Place) -> dict[str, str]:
+    static = {name: as_text(value) for name, value in job.hyperparameters.items()}
+    if job.program is None:
+        if job.code is not None:
+            fix = "Add program, the script to run, or take code out."
+            page.findings.refuse(107, "program", "nothing, yet there is code", "a script", fix)
+        return static
+    for name, key in (("sagemaker_program", "program"), ("sagemaker_submit_directory", "code")):
+        if name in static:
+            fix = f"Take {_key('hyperparameters', name)} out."
+            page.findings.refuse(108, key, f"{key} and {name}", "one of the two", fix)
+    program = Path(job.program)
+    code, script = (job.code, job.program) if job.code is not None else (str(program.parent), program.name)
+    static["sagemaker_program"] = script
+    static["sagemaker_submit_directory"] = location(code, base)
+    page.findings.came_from((*place, "sagemaker_program"), "program", True)
+    home = "program" if job.code is None else "code"
+    page.findings.came_from((*place, "sagemaker_submit_directory"), home, True)
+    return static
+
+
+def _put_algorithm(page: Draft, job: JobFile, top: Place, static: Mapping[str, str]) -> None:
+    place: Place = (*top, "AlgorithmSpecification")
+    image = job.image
+    if image is None and ("sagemaker_program" in static or "algorithm" in static):
+        image = IMAGE
+        page.findings.note(f"image: {IMAGE}, since none is given.")
+    if image is None:
+        fix = 'Add program = "train.py", or algorithm = "xgboost" to hyperparameters, or an image.'
+        page.findings.refuse(107, "program", "nothing to run", "a program, an algorithm or an image", fix)
+        page.findings.doubt("image")
+    page.put((*place, "TrainingImage"), image, "image")
+    page.put((*place, "TrainingInputMode"), "File", "channels")
+    metrics = dict(job.metrics)
+    built_in = decode(static.get("algorithm", "")) == "xgboost" and "sagemaker_program" not in static
+    wanted = ([job.tuning.metric] if job.tuning else []) + (_reported(job, static) if built_in else [])
+    if built_in or not metrics:
+        for name in dict.fromkeys(wanted):
+            if name not in metrics and not is_aws_xgboost(image or ""):
+                metrics |= _pattern(name)
+    for at, (name, regex) in enumerate(metrics.items()):
+        key = _key("metrics", name) if name in job.metrics else "tuning.metric"
+        page.put((*place, "MetricDefinitions", at, "Name"), name, key)
+        page.put((*place, "MetricDefinitions", at, "Regex"), regex, key)
+    page.findings.came_from((*place, "MetricDefinitions"), "metrics", bool(job.metrics))
+
+
+def _pattern(name: str) -> dict[str, str]:
+    """Return the name's definition, or none if a metric line cannot hold it, which the user has to define."""
+    try:
+        return {item["Name"]: item["Regex"] for item in metric_definitions([name])}
+    except InputError:
+        return {}
+
+
+def _reported(job: JobFile, static: Mapping[str, str]) -> list[str]:
+    """Return the metrics that the built-in XGBoost reports beside the objective."""
+    value = decode(static.get("eval_metric", ""))
+    words = value if isinstance(value, list) else str(value).split(",")
+    channels = ["validation"] if "validation" in job.channels else []
+    if str(decode(static.get("train_metrics", "false"))).lower() in ("true", "1"):
+        channels.append("train")
+    return [f"{channel}:{str(word).strip()}" for word in words if str(word).strip() for channel in channels]
+
+
+def _put_channels(page: Draft, job: JobFile, top: Place, base: Path) -> None:
+    page.findings.came_from((*top, "InputDataConfig"), "channels", bool(job.channels))
+    for at, (name, channel) in enumerate(job.channels.items()):
+        place: Place = (*top, "InputDataConfig", at)
+        key = _key("channels", name)
+        page.findings.came_from(place, key, True)
+        page.put((*place, "ChannelName"), name, key)
+        source: Place = (*place, "DataSource", "S3DataSource")
+        page.put((*source, "S3DataType"), "S3Prefix", f"{key}.path")
+        page.put((*source, "S3Uri"), location(channel.path, base), f"{key}.path")
+        spread = "ShardedByS3Key" if channel.sharded else "FullyReplicated"
+        page.put((*source, "S3DataDistributionType"), spread, f"{key}.sharded")
+        kind = None if channel.type is None else CONTENT_TYPES.get(channel.type.lower(), channel.type)
+        page.put((*place, "ContentType"), kind, f"{key}.type")
+
+
+def _put_cluster(page: Draft, job: JobFile, top: Place) -> None:
+    place: Place = (*top, "ResourceConfig")
+    page.put((*place, "InstanceType"), job.cluster.instance_type, "cluster.instance_type")
+    page.put((*place, "InstanceCount"), job.cluster.hosts, "cluster.hosts")
+    page.put((*place, "VolumeSizeInGB"), job.cluster.volume_gb, "cluster.volume_gb")
+
+
+def _put_environment(page: Draft, job: JobFile, top: Place) -> None:
+    place: Place = (*top, "Environment")
+    page.findings.came_from(place, "environment", bool(job.environment))
+    for name, value in job.environment.items():
+        text = value if isinstance(value, str) else as_text(value)
+        page.put((*place, name), text, _key("environment", name))
+    for name, key, number in (
+        ("BANDSTAND_RANKS_PER_HOST", "cluster.ranks", job.cluster.ranks),
+        ("BANDSTAND_THREADS", "cluster.threads", job.cluster.threads),
+    ):
+        if number is None:
+            continue
+        if name in job.environment:
+            fix = f"Take {_key('environment', name)} out."
+            page.findings.refuse(108, key, f"{key} and {name}", "one of the two", fix)
+        page.put((*place, name), str(number), key)
+
+
+def _key(table: str, name: str) -> str:
+    return dotted([table, name])
+
+
+def _given(data: Mapping[str, Any], prefix: tuple[str, ...] = ()) -> list[str]:
+    found = []
+    for name, value in data.items():
+        found.append(dotted([*prefix, str(name)]))
+        if isinstance(value, Mapping):
+            found += _given(value, (*prefix, str(name)))
+    return found

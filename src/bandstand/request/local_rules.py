@@ -1,0 +1,64 @@
+"""What a request asks for that this machine cannot do yet, or cannot mean (rules 601 to 622)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bandstand.request.documents import CONFIG, dig
+from bandstand.request.findings import Findings, Place, shown
+from bandstand.request.local_effects import HONOURED, REFUSED, WHOLE, WITHOUT_EFFECT
+from bandstand.request.service_model import TUNING
+
+
+def check_local(operation: str, document: Mapping[str, Any], findings: Findings) -> None:
+    """Check that nothing in a sound request is refused here, and note what has no effect here.
+
+    Args:
+        operation: The document's operation.
+        document: The request, as `check_shapes` returned it.
+        findings: Takes the problems and one note.
+    """
+    idle: dict[str, str] = {}
+    _check_members(document, (), (), findings, idle)
+    if idle:
+        told = ", ".join(f"{name} ({why})" for name, why in idle.items())
+        findings.note(f"Accepted without effect on this machine: {told}.")
+    place: Place = (*CONFIG, "ResourceLimits", "MaxNumberOfTrainingJobs")
+    if operation == TUNING and dig(document, *place) is None and not findings.doubtful(place):
+        fix = "Say how many training jobs to run."
+        findings.problem(607, place, "nothing", "a number of training jobs", fix)
+
+
+def _check_members(
+    members: Mapping[str, Any], path: tuple[str, ...], place: Place, findings: Findings, idle: dict[str, str]
+) -> None:
+    for name, value in members.items():
+        inner, where = (*path, name), (*place, name)
+        refusal = REFUSED.get(inner)
+        if refusal is not None and (refusal.when is None or refusal.when(value)):
+            if not findings.doubtful(where) or refusal.when is None:
+                found = shown(value) if isinstance(value, str | int | float) else name
+                found = f"{found}, which cannot run on processes yet"
+                findings.problem(refusal.number, where, found, refusal.allowed, refusal.fix)
+        elif inner in WITHOUT_EFFECT:
+            if value not in (False, None) and findings.given(where):
+                idle[findings.words(where)] = WITHOUT_EFFECT[inner]
+        elif inner not in HONOURED and refusal is None:
+            found = f"{name}, which this release does not know"
+            findings.problem(622, where, found, "the members that it knows", "Take it out to run here.")
+        elif inner not in WHOLE:
+            _descend(value, inner, where, findings, idle)
+
+
+def _descend(
+    value: object, path: tuple[str, ...], place: Place, findings: Findings, idle: dict[str, str]
+) -> None:
+    if path == ("TrainingJobDefinition",):
+        path = ()
+    if isinstance(value, Mapping):
+        _check_members(value, path, place, findings, idle)
+    elif isinstance(value, list):
+        for at, item in enumerate(value):
+            if isinstance(item, Mapping):
+                _check_members(item, path, (*place, at), findings, idle)

@@ -1,0 +1,158 @@
+"""Rules of what runs and of what it reads, as far as this machine can tell (421 to 424, 613, 620, 621)."""
+
+from __future__ import annotations
+
+import os
+import tarfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from bandstand.errors import PlatformError
+from bandstand.hyperparameters import nearest
+from bandstand.request.channel_rules import channels
+from bandstand.request.documents import CONFIG, Definition, dig
+from bandstand.request.findings import Findings, Place, shown
+from bandstand.request.plan import local_path
+from bandstand.request.program import BUILT_INS, Program, image_of, is_ours, program_of
+
+CODE = "/opt/ml/code"
+CSV = ("csv", "text/csv")
+
+
+def check_program(document: Mapping[str, Any], definition: Definition, findings: Findings) -> None:
+    """Check that something runs, that it is there, and that the channels' files are.
+
+    Args:
+        document: The whole request, sound.
+        definition: Its definition.
+        findings: Takes the problems.
+    """
+    _check_folders(definition, findings)
+    program = program_of(definition)
+    if program is None:
+        _refuse_nothing(definition, findings)
+    elif program.kind == "script":
+        _check_script(program, definition, findings)
+    elif program.name == "xgboost":
+        _check_xgboost(document, definition, findings)
+    else:
+        _refuse_algorithm(program.name, definition, findings)
+
+
+def _refuse_nothing(definition: Definition, findings: Findings) -> None:
+    place = (*definition.place, "AlgorithmSpecification", "TrainingImage")
+    static = findings.words(definition.static_place)
+    fix = f'Add algorithm = "xgboost" to {static}, or name a script by program.'
+    if findings.exact:
+        fix = f"Add algorithm, or sagemaker_program and sagemaker_submit_directory, to {static}."
+    what = shown(image_of(definition)) + ", and nothing that names the program"
+    findings.problem(421, place, what, "a program that can be found without opening the image", fix)
+
+
+def _refuse_algorithm(name: str, definition: Definition, findings: Findings) -> None:
+    place = (*definition.static_place, "algorithm")
+    close = nearest(name, BUILT_INS)
+    if name in BUILT_INS:
+        found, fix = f'"{name}", which cannot run on processes yet', "Take xgboost, or a script of your own."
+    else:
+        found = f'"{name}", which is no built-in algorithm'
+        fix = f"Did you mean {close}?" if close else "Name a script by sagemaker_program to run your own."
+    if not is_ours(image_of(definition)) and not close:
+        fix = "Name the program by sagemaker_program and sagemaker_submit_directory."
+    findings.problem(620, place, found, "xgboost", fix)
+
+
+def _check_script(program: Program, definition: Definition, findings: Findings) -> None:
+    folder = program.folder
+    place = (*definition.static_place, "sagemaker_submit_directory")
+    if "SAGEMAKER_SUBMIT_DIRECTORY" in definition.body.get("Environment", {}):
+        place = (*definition.place, "Environment", "SAGEMAKER_SUBMIT_DIRECTORY")
+    if folder is None or folder.startswith(CODE):
+        found = f"{folder or 'nothing'}, so the code of {shown(program.name)} would be in the image"
+        fix = "Name the folder with the code; images are not opened for jobs on processes."
+        findings.problem(422, place, found, "a folder of this machine", fix)
+        return
+    if "://" in folder and not folder.startswith("file:///"):
+        found = f"{shown(folder)}, which cannot run on processes yet"
+        findings.problem(613, place, found, "file:// and an absolute path", "Name the copy on this machine.")
+        return
+    if folder.startswith("/opt/ml/"):
+        return
+    source = local_path(folder) if folder.startswith("file:///") else Path(folder)
+    _check_code(source, program.name, place, findings)
+
+
+def _check_code(source: Path, script: str, place: Place, findings: Findings) -> None:
+    words = findings.words(place)
+    try:
+        if source.is_file():
+            if not tarfile.is_tarfile(source):
+                fix = "Name a folder, or an archive made by tar."
+                findings.problem(422, place, f"{source}, which is no archive", "a folder or tar.gz", fix)
+            return
+        if not source.is_dir():
+            findings.problem(
+                422, place, f"{source}, which does not exist", "a folder or tar.gz", f"Mend {words}."
+            )
+            return
+        file = source / script
+        if not file.resolve().is_relative_to(source.resolve()):
+            fix = "Put the program into the folder with the code."
+            findings.problem(422, place, f"{script}, outside {source}", "a program below it", fix)
+        elif not file.is_file():
+            here = sorted(entry.name for entry in source.iterdir() if entry.is_file())
+            close = nearest(script, here)
+            fix = f"Did you mean {close}?" if close else f"Put it there, or mend {words}."
+            findings.problem(422, place, f"no {script} in {source}", "a folder with the program", fix)
+        elif file.suffix not in (".py", ".sh") and not os.access(file, os.X_OK):
+            fix = f"Run: chmod +x {file}"
+            findings.problem(422, place, f"{file}, which is not executable", "a program that can be run", fix)
+    except (OSError, ValueError) as error:
+        findings.problem(422, place, f"{source}: {error}", "a folder that can be read", f"Mend {words}.")
+
+
+def _check_folders(definition: Definition, findings: Findings) -> None:
+    for channel, place in channels(definition):
+        uri = dig(channel, "DataSource", "S3DataSource", "S3Uri")
+        where = (*place, "DataSource", "S3DataSource", "S3Uri")
+        if uri is None or findings.doubtful(where):
+            continue
+        try:
+            path = local_path(uri)
+            empty = path.is_dir() and not any(entry.is_file() for entry in path.rglob("*"))
+            missing = not path.exists()
+        except (PlatformError, OSError, ValueError) as error:
+            findings.problem(
+                423, where, f"{uri}: {error}", "a folder or file that can be read", "Mend the path."
+            )
+            continue
+        if missing:
+            found = f"{path}, which does not exist"
+            findings.problem(423, where, found, "a folder or file of this machine", "Mend the path.")
+        elif empty:
+            fix = "Put the data there: SageMaker refuses a channel without files."
+            findings.problem(423, where, f"{path}, which has no files", "at least one file", fix)
+
+
+def _check_xgboost(document: Mapping[str, Any], definition: Definition, findings: Findings) -> None:
+    found = {channel.get("ChannelName"): (channel, place) for channel, place in channels(definition)}
+    data = (*definition.place, "InputDataConfig")
+    if "train" not in found and not findings.doubtful(data):
+        what = ", ".join(sorted(str(name) for name in found)) or "no channels"
+        findings.problem(424, data, what, "a channel named train", "Add the channel train.")
+    metric = str(dig(document, *CONFIG, "HyperParameterTuningJobObjective", "MetricName") or "")
+    if metric.startswith("validation:") and "validation" not in found and not findings.doubtful(data):
+        fix = "Add the channel validation: without it nothing reports the objective."
+        findings.problem(424, data, f"no channel for {metric}", "a channel named validation", fix)
+    if "num_round" not in definition.static and "num_round" not in definition.tuned_names():
+        place = (*definition.static_place, "num_round")
+        if not findings.doubtful(definition.static_place) and not findings.doubtful(definition.tuned_place):
+            findings.problem(424, place, "nothing", "a number of rounds", "Add num_round, static or tuned.")
+    for channel, place in found.values():
+        kind = channel.get("ContentType")
+        if kind is not None and kind.partition(";")[0].strip().lower() not in CSV:
+            where = (*place, "ContentType")
+            what = f"{shown(kind)}, which cannot run on processes yet"
+            fix = "Give CSV: label first, no header."
+            findings.problem(621, where, what, f"{' or '.join(CSV)}", fix)
