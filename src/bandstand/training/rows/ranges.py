@@ -1,0 +1,146 @@
+"""How rows are shared out: byte ranges, and the whole lines that begin in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from bandstand.errors import InputError
+from bandstand.training.rows.files import DataFile
+
+BLOCK = 2 << 20
+"""Bytes that are read and parsed at a time."""
+
+_STEP = 4096
+"""Bytes that are read at a time to find the end of the last row, which may lie beyond the range."""
+
+
+@dataclass(frozen=True)
+class ByteRange:
+    """A part of a file; a row belongs to the range that holds its first byte.
+
+    Args:
+        file: The file.
+        start: The first byte, from 0.
+        stop: The byte after the last one.
+    """
+
+    file: DataFile
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some whole lines of a file.
+
+    Args:
+        file: The file.
+        offset: Where the first line begins, in bytes from the start of the file.
+        data: The lines. The last line of a file may lack its end.
+    """
+
+    file: DataFile
+    offset: int
+    data: bytes
+
+
+def split(files: Sequence[DataFile], part: int, parts: int) -> tuple[ByteRange, ...]:
+    """One worker's share of files that every worker has.
+
+    The files are seen as one text of T bytes, of which worker i of n gets the bytes from floor(T i / n) to
+    floor(T (i + 1) / n): the shares do not overlap, leave nothing out, and differ by one byte at most.
+
+    Args:
+        files: All files, in the same order on every worker.
+        part: Which worker, from 0.
+        parts: How many workers there are.
+
+    Returns:
+        The ranges to read, in order; none for a worker with nothing to do.
+    """
+    total = sum(file.size for file in files)
+    start, stop = total * part // parts, total * (part + 1) // parts
+    ranges = []
+    before = 0
+    for file in files:
+        low, high = max(start - before, 0), min(stop - before, file.size)
+        if low < high:
+            ranges.append(ByteRange(file, low, high))
+        before += file.size
+    return tuple(ranges)
+
+
+def read_lines(part: ByteRange, block: int = BLOCK) -> Iterator[Block]:
+    """Read the lines that begin in a range, in blocks of whole lines.
+
+    Nothing before the range is read except the byte in front of it, which tells whether a line begins with
+    the range; nothing after it except the rest of the last line.
+
+    Args:
+        part: What to read.
+        block: About how many bytes to read at a time.
+
+    Raises:
+        InputError: If the file has become shorter than it was.
+    """
+    with part.file.path.open("rb", buffering=0) as source:
+        position = max(part.start - 1, 0)
+        source.seek(position)
+        inside = part.start == 0
+        offset = part.start
+        pending = bytearray()
+        while position < part.stop:
+            data = source.read(min(block, part.stop - position))
+            if not data:
+                raise InputError(
+                    f"{part.file.path} has shrunk from {part.file.size} to {position} bytes while it was "
+                    "read; the files of a channel must not change during a job."
+                )
+            position += len(data)
+            if not inside:
+                begin = data.find(b"\n") + 1
+                if not begin:
+                    continue
+                inside = True
+                offset = position - len(data) + begin
+                data = data[begin:]
+            end = data.rfind(b"\n") + 1
+            if end:
+                pending += data[:end]
+                yield Block(part.file, offset, bytes(pending))
+                offset += len(pending)
+                pending = bytearray(data[end:])
+            else:
+                pending += data
+        while pending and not pending.endswith(b"\n"):
+            rest = source.read(_STEP)
+            end = rest.find(b"\n") + 1
+            pending += rest[:end] if end else rest
+            if not rest:
+                break
+        if pending:
+            yield Block(part.file, offset, bytes(pending))
+
+
+def count_lines(file: DataFile, stop: int) -> int:
+    r"""Line ends in the first bytes of a file: `\n`, `\r\n` and `\r` each count once.
+
+    Args:
+        file: The file.
+        stop: How many bytes to look at.
+    """
+    lines = 0
+    last = b""
+    with file.path.open("rb", buffering=0) as source:
+        position = 0
+        while position < stop:
+            data = source.read(min(BLOCK, stop - position))
+            if not data:
+                break
+            position += len(data)
+            lines += data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
+            if last == b"\r" and data.startswith(b"\n"):
+                lines -= 1
+            last = data[-1:]
+    return lines

@@ -1,0 +1,97 @@
+"""Data that cannot be used is refused with file and line, everything at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bandstand.training.rows import DataFile, Reading, read_rows, split
+from bandstand.training.rows.reading import MAX_FAULTS
+
+
+def read(tmp_path: Path, *contents: bytes, parts: int = 1, part: int = 0, block: int = 1 << 20) -> Reading:
+    files = []
+    for number, content in enumerate(contents):
+        path = tmp_path / f"{chr(97 + number)}.csv"
+        path.write_bytes(content)
+        files.append(DataFile(path.name, path, len(content)))
+    return read_rows(split(files, part, parts), block)
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "words"),
+    [
+        (b"y,age,job\n1,2,3\n0,3,4\n", 1, "header line (y, age, job)"),
+        (b"\xef\xbb\xbfy,age,job\r\n1,2,3\r\n", 1, "header line (y, age, job)"),
+        (b'"y","age","job"\n1,2,3\n', 1, "header line (y, age, job)"),
+        (b"y,0,1\n1,2,3\n0,3,4\n", 1, "header line (y, 0, 1)"),
+        (b"0,1,2\n1,2,3\n", 1, "header line (0, 1, 2, ... 2"),
+        (b"1,2,3\n0,2\n1,2,3\n", 2, "it has 2 columns; expected 3"),
+        (b"1,2,3\n\n0,2,3,4\n1,2,3\n", 3, "it has 4 columns; expected 3"),
+        (b"1,2,3\n,2,3\n", 2, "the label (column 1) is empty"),
+        (b"1,2,3\nnan,2,3\n", 2, "the label (column 1) is nan"),
+        (b"1,2,3\n-inf,2,3\n", 2, "the label (column 1) is -inf"),
+        (b"1,2,3\n1,2,inf\n", 2, "column 3 holds inf, which is infinite or beyond single precision"),
+        (b"1,2,3\n1,1e39,3\n", 2, "column 2 holds 1e39"),
+        (b"1,2,3\n1,blue,3\n", 2, "column 2 holds 'blue', which is no number"),
+        (b"1,2,3\n1,NA,?\n", 2, "column 2 holds 'NA', which is no number (and 1 more"),
+        (b"1,2,3\n1,1_000,3\n", 2, "'1_000'"),
+        (b"1,2,3\n1,0x10,3\n", 2, "'0x10'"),
+        (b"1,2,3\n1,\xff,3\n", 2, "which is no number"),
+        (b"1,2,3\n1,2\x00,3\n", 2, "which is no number"),
+        (b'1,2,3\n1,"2,3\n', 2, "which is no number"),
+        (b"yes,2,3\nno,3,4\nno,5,6\n", 1, "column 1 holds 'yes', which is no number"),
+        (b"1;2;3\n0;3;4\n", 1, "separated by ';'; expected commas"),
+        (b"1\t2\t3\n0\t3\t4\n", 1, "expected commas"),
+        (b"1 2:1 5:1\n0 3:1\n", 1, "expected commas"),
+        (b"1\n0\n", 1, "one column; expected the label and at least one feature"),
+        (b"\x1f\x8b\x08\x00rest", 0, "it is a gzip file"),
+        (b"PAR1rest", 0, "it is a Parquet file"),
+    ],
+)
+def test_a_fault_tells_its_line_what_was_found_and_what_to_do(
+    tmp_path: Path, content: bytes, line: int, words: str
+) -> None:
+    fault = read(tmp_path, content).faults[0]
+    assert fault.file == str(tmp_path / "a.csv")
+    assert fault.line == line
+    assert words in fault.text
+
+
+def test_missing_features_are_no_fault(tmp_path: Path) -> None:
+    reading = read(tmp_path, b"1,,nan\n0, ,NaN\n1,3,\n")
+    assert reading.faults == ()
+    assert reading.rows.features.shape == (3, 2)
+
+
+def test_all_faults_of_all_files_are_found_in_one_reading(tmp_path: Path) -> None:
+    reading = read(tmp_path, b"y,a\n1,2\n", b"1,2\n1,x\n3,4\nnan,1\n", b"1,2,3\n4,5,6\n", block=8)
+    assert [(Path(fault.file).name, fault.line) for fault in reading.faults] == [
+        ("a.csv", 1),
+        ("b.csv", 2),
+        ("b.csv", 4),
+        ("c.csv", 1),
+    ]
+    assert "its rows have 3 columns, but those of" in reading.faults[3].text
+    assert "a.csv, line 1 have 2" in reading.faults[3].text
+
+
+def test_the_line_of_a_fault_counts_from_the_start_of_the_file_for_every_worker(tmp_path: Path) -> None:
+    rows = [b"%d,%d\r\n" % (n % 2, n) for n in range(900)]
+    rows[777] = b"1,oops\r\n"
+    found = [read(tmp_path, b"".join(rows), parts=3, part=part, block=500) for part in range(3)]
+    assert [[fault.line for fault in reading.faults] for reading in found] == [[], [], [778]]
+
+
+def test_many_faults_are_counted_and_the_first_are_listed(tmp_path: Path) -> None:
+    reading = read(tmp_path, b"1,2\n" * 10 + b"1,x\n" * 500, block=100)
+    assert len(reading.faults) == MAX_FAULTS
+    assert reading.more == 500 - MAX_FAULTS
+
+
+def test_the_width_that_most_rows_have_is_the_expected_one(tmp_path: Path) -> None:
+    reading = read(tmp_path, b"1,2,3\n" + b"1,2\n" * 5)
+    assert [(fault.line, fault.text[:31]) for fault in reading.faults] == [
+        (1, "it has 3 columns; expected 2, a")
+    ]

@@ -1,0 +1,173 @@
+"""Every row once, in order, whatever the files and however many workers."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bandstand.errors import InputError
+from bandstand.training.rows import ByteRange, DataFile, read_rows, split
+from bandstand.training.rows.ranges import count_lines, read_lines
+
+ENDS = st.sampled_from([b"\n", b"\r\n", b"\n\n", b"\n \t\n", b"\r\n\r\n"])
+NUMBERS = st.one_of(
+    st.integers(-9999, 9999).map(str),
+    st.floats(-1e6, 1e6, allow_nan=False, width=32).map(repr),
+    st.sampled_from(["", "nan", "1e-05", ".5", "7.", " 3", '"4"']),
+)
+
+
+@st.composite
+def csv_files(draw: st.DrawFn) -> list[tuple[bytes, list[list[str]]]]:
+    """Files as bytes, each with the rows that it holds; all rows have the same width."""
+    width = draw(st.integers(2, 4))
+    files = []
+    for _ in range(draw(st.integers(1, 5))):
+        rows = []
+        text = b"\xef\xbb\xbf" if draw(st.booleans()) else b""
+        if draw(st.booleans()):
+            text += draw(ENDS)
+        for _ in range(draw(st.integers(0, 8))):
+            row = [str(draw(st.integers(0, 1000))), *(draw(NUMBERS) for _ in range(width - 1))]
+            rows.append(row)
+            text += ",".join(row).encode() + draw(ENDS)
+        if rows and draw(st.booleans()):
+            text = text.rstrip(b"\r\n\t ") if not rows[-1][-1].endswith(" ") else text
+        files.append((text if rows or draw(st.booleans()) else b"", rows))
+    return files
+
+
+def number(field: str) -> float:
+    return float(field.strip().strip('"') or "nan")
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(files=csv_files(), parts=st.integers(1, 9), block=st.integers(1, 64))
+def test_the_workers_shares_are_all_rows_once_and_in_order(
+    tmp_path: Path, files: list[tuple[bytes, list[list[str]]]], parts: int, block: int
+) -> None:
+    data = []
+    for number_, (content, _) in enumerate(files):
+        path = tmp_path / f"{number_}.csv"
+        path.write_bytes(content)
+        data.append(DataFile(path.name, path, len(content)))
+    expected = [[number(field) for field in row] for _, rows in files for row in rows]
+
+    readings = [read_rows(split(data, part, parts), block) for part in range(parts)]
+
+    assert [fault for reading in readings for fault in reading.faults] == []
+    found = [
+        [float(label), *map(float, features)]
+        for reading in readings
+        for label, features in zip(reading.rows.labels, reading.rows.features, strict=True)
+    ]
+    assert len(found) == len(expected)
+    if expected:
+        np.testing.assert_array_equal(np.array(found, np.float32), np.array(expected, np.float32))
+
+
+@given(sizes=st.lists(st.integers(0, 50), max_size=6), parts=st.integers(1, 20))
+def test_the_shares_of_a_split_cover_every_byte_once_and_differ_by_one_byte_at_most(
+    sizes: list[int], parts: int
+) -> None:
+    files = [DataFile(f"{n}.csv", Path(f"/{n}.csv"), size) for n, size in enumerate(sizes)]
+    shares = [split(files, part, parts) for part in range(parts)]
+    covered = [
+        (part.file.name, byte) for share in shares for part in share for byte in range(part.start, part.stop)
+    ]
+    assert covered == [(file.name, byte) for file in files for byte in range(file.size)]
+    lengths = [sum(part.stop - part.start for part in share) for share in shares]
+    assert max(lengths) - min(lengths) <= 1
+
+
+def test_a_worker_reads_its_range_the_byte_before_it_and_the_rest_of_its_last_line_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"".join(b"%d,%s\n" % (n, b"7" * 90) for n in range(5000)))
+    file = DataFile("a.csv", path, path.stat().st_size)
+    spans: list[tuple[int, int]] = []
+    real = Path.open
+
+    class Watched:
+        def __init__(self, raw: object) -> None:
+            self.raw = raw
+
+        def __enter__(self) -> Watched:
+            return self
+
+        def __exit__(self, *details: object) -> None:
+            self.raw.close()  # type: ignore[attr-defined]
+
+        def seek(self, place: int) -> int:
+            return self.raw.seek(place)  # type: ignore[attr-defined,no-any-return]
+
+        def read(self, size: int) -> bytes:
+            place = self.raw.tell()  # type: ignore[attr-defined]
+            data: bytes = self.raw.read(size)  # type: ignore[attr-defined]
+            spans.append((place, place + len(data)))
+            return data
+
+    monkeypatch.setattr(Path, "open", lambda self, *a, **k: Watched(real(self, *a, **k)))
+    part = split([file], 1, 3)[0]
+    lines = b"".join(block.data for block in read_lines(part, block=1 << 16))
+    assert lines.startswith(b"1")
+    assert lines.endswith(b"\n")
+    assert min(start for start, _ in spans) == part.start - 1
+    assert max(stop for _, stop in spans) <= part.stop + 4096
+    assert sum(stop - start for start, stop in spans) <= part.stop - part.start + 1 + 4096
+
+
+def test_a_row_longer_than_several_shares_belongs_to_one_worker(tmp_path: Path) -> None:
+    path = tmp_path / "long.csv"
+    path.write_bytes(b"1," + b"0" * 10_000 + b"2\n3,4")
+    file = DataFile("long.csv", path, path.stat().st_size)
+    found = [read_rows(split([file], part, 7)).rows.labels.tolist() for part in range(7)]
+    assert found == [[1.0], [], [], [], [], [], [3.0]]
+
+
+def test_line_ends_of_old_macs_are_read_too(tmp_path: Path) -> None:
+    path = tmp_path / "mac.csv"
+    path.write_bytes(b"1,2\r3,4\r5,6")
+    file = DataFile("mac.csv", path, path.stat().st_size)
+    found = [read_rows(split([file], part, 2)).rows.labels.tolist() for part in range(2)]
+    assert [label for labels in found for label in labels] == [1.0, 3.0, 5.0]
+    assert count_lines(file, file.size) == 2
+
+
+def test_a_file_that_shrinks_while_it_is_read_is_an_error_that_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"1,2\n")
+    with pytest.raises(InputError, match="has shrunk from 400 to 4 bytes"):
+        read_rows([ByteRange(DataFile("a.csv", path, 400), 0, 400)])
+
+
+def test_rows_are_kept_in_single_precision_in_one_block_of_memory(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"".join(b"%d,%d,0.1\n" % (n % 2, n) for n in range(30_000)))
+    rows = read_rows(split([DataFile("a.csv", path, path.stat().st_size)], 0, 1), block=5000).rows
+    assert rows.features.dtype == np.float32
+    assert rows.features.flags["C_CONTIGUOUS"]
+    assert rows.features.shape == (30_000, 2)
+    assert rows.features[:, 0].tolist() == list(range(30_000))
+    assert math.isclose(float(rows.features[7, 1]), 0.1, rel_tol=1e-7)
+
+
+def test_a_row_can_be_located_in_its_file(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.csv", tmp_path / "b.csv"
+    first.write_bytes(b"\r\n1,2\r\n\r\n3,4\r\n5,6")
+    second.write_bytes(b"7,8\n9,10\n")
+    files = [DataFile(path.name, path, path.stat().st_size) for path in (first, second)]
+    rows = [read_rows(split(files, part, 2)).rows for part in range(2)]
+    assert [share.labels.tolist() for share in rows] == [[1.0, 3.0], [5.0, 7.0, 9.0]]
+    assert [rows[0].locate(row) for row in range(2)] == [(str(first), 2), (str(first), 4)]
+    assert [rows[1].locate(row) for row in range(3)] == [
+        (str(first), 5),
+        (str(second), 1),
+        (str(second), 2),
+    ]
