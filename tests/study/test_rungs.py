@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from itertools import islice
 from math import ceil, inf, nan
 
 import pytest
@@ -36,18 +35,27 @@ def test_rungs_lie_between_minimum_and_maximum_a_factor_of_three_apart(low: int,
         assert levels == tuple(low * 3**i for i in range(k, len(brackets)) if low * 3**i < high)
 
 
-def test_thirty_trials_are_dealt_in_proportion_and_the_first_ones_are_mixed() -> None:
-    dealt = list(islice(dealt_brackets((27, 12, 6, 4)), 30))
-    assert [dealt.count(k) for k in range(4)] == [17, 7, 4, 2]
-    assert dealt[:8] == [0, 1, 0, 2, 0, 3, 0, 1]
+def test_thirty_trials_are_dealt_in_proportion_with_the_most_patient_first() -> None:
+    assert dealt_brackets((27, 12, 6, 4), 30) == (3,) * 2 + (2,) * 4 + (1,) * 7 + (0,) * 17
+
+
+def test_more_trials_than_one_round_holds_make_another_round() -> None:
+    dealt = dealt_brackets((27, 12, 6, 4), 60)
+    assert dealt[:49] == (3,) * 4 + (2,) * 6 + (1,) * 12 + (0,) * 27
+    assert dealt[49:] == (3,) * 1 + (2,) * 1 + (1,) * 3 + (0,) * 6
+
+
+def test_a_single_trial_is_in_the_bracket_of_most_trials() -> None:
+    assert dealt_brackets((27, 12, 6, 4), 1) == (0,)
 
 
 @given(st.integers(1, 10), st.integers(1, 400))
-def test_any_first_trials_are_dealt_near_their_shares(brackets: int, count: int) -> None:
+def test_every_bracket_gets_its_share_to_within_one_trial(brackets: int, jobs: int) -> None:
     sizes = bracket_sizes(brackets)
-    dealt = list(islice(dealt_brackets(sizes), count))
+    dealt = dealt_brackets(sizes, jobs)
+    assert len(dealt) == jobs
     for bracket, size in enumerate(sizes):
-        assert abs(dealt.count(bracket) - count * size / sum(sizes)) < brackets
+        assert abs(dealt.count(bracket) - jobs * size / sum(sizes)) < 1
 
 
 @pytest.mark.parametrize("value", [nan, inf, -inf, None, 3.4028235e38, -3.4028234663852886e38])

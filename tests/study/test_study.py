@@ -54,10 +54,10 @@ def test_more_places_than_trials_start_all_trials_once(make_spec: MakeSpec) -> N
 
 def test_nothing_is_stopped_before_the_minimum(make_spec: MakeSpec) -> None:
     study = Study(make_spec(min_resource=3, max_resource=9))
-    tell(study, [Started(1), Started(3), *reports(1, 0.9, 0.9, 0.9)])
-    assert tell(study, reports(3, 0.1, nan)) == []
-    (stop,) = tell(study, reports(3, 0.1))
-    assert stop == Stop(3, StopReason("rung", 0, 3, 2, 0.9, ((1, 0.9),), 0.1))
+    tell(study, [Started(29), Started(30), *reports(29, 0.9, 0.9, 0.9)])
+    assert tell(study, reports(30, 0.1, nan)) == []
+    (stop,) = tell(study, reports(30, 0.1))
+    assert stop == Stop(30, StopReason("rung", 0, 3, 2, 0.9, ((29, 0.9),), 0.1))
 
 
 def test_everything_is_stopped_at_the_maximum_even_the_best(make_spec: MakeSpec) -> None:
@@ -77,41 +77,41 @@ def test_a_trial_is_compared_with_trials_of_other_brackets_but_stopped_in_its_ow
     make_spec: MakeSpec,
 ) -> None:
     study = Study(make_spec())
-    assert (study.bracket(1), study.bracket(2)) == (0, 1)
+    assert (study.bracket(14), study.bracket(7)) == (0, 1)
     assert study.rungs(1) == (3, 9, 27)
-    tell(study, [Started(1), Started(2), *reports(1, 0.9)])
-    assert tell(study, reports(2, 0.1)) == []
-    tell(study, [Started(3)])
-    (stop,) = tell(study, reports(3, 0.2))
+    tell(study, [Started(14), Started(7), *reports(14, 0.9)])
+    assert tell(study, reports(7, 0.1)) == []
+    tell(study, [Started(15)])
+    (stop,) = tell(study, reports(15, 0.2))
     assert isinstance(stop, Stop)
-    assert stop.reason.compared == ((1, 0.9), (2, 0.1))
+    assert stop.reason.compared == ((7, 0.1), (14, 0.9))
 
 
 def test_reports_after_a_stop_or_an_end_change_nothing(make_spec: MakeSpec) -> None:
     study = Study(make_spec())
-    tell(study, [Started(1), *reports(1, 0.5), Started(3)])
-    (stop,) = tell(study, reports(3, 0.4))
-    assert stop.trial == 3
-    assert tell(study, reports(3, 0.99, 0.99)) == []
-    tell(study, [Ended(1, "completed", 0.5)])
-    assert tell(study, reports(1, 0.1, 0.1)) == []
-    tell(study, [Started(5), *reports(5, 0.6), Started(6)])
-    (later,) = tell(study, [*reports(6, 0.7, 0.7, 0.7), Started(8), *reports(8, 0.6, 0.6, 0.55)])
+    tell(study, [Started(14), *reports(14, 0.5), Started(15)])
+    (stop,) = tell(study, reports(15, 0.4))
+    assert stop.trial == 15
+    assert tell(study, reports(15, 0.99, 0.99)) == []
+    tell(study, [Ended(14, "completed", 0.5)])
+    assert tell(study, reports(14, 0.99, 0.99)) == []
+    tell(study, [Started(7), *reports(7, 0.7, 0.7, 0.7), Started(8)])
+    (later,) = tell(study, reports(8, 0.6, 0.6, 0.55))
     assert isinstance(later, Stop)
-    assert later.reason == StopReason("rung", 1, 3, 2, 0.7, ((6, 0.7),), 0.55)
+    assert later.reason == StopReason("rung", 1, 3, 2, 0.7, ((7, 0.7),), 0.55)
 
 
 def test_nan_and_infinity_stop_their_trial_and_leave_the_cut_off_of_others_alone(make_spec: MakeSpec) -> None:
     study = Study(make_spec(goal="minimize"))
-    tell(study, [Started(1), Started(3), Started(5), Started(7), *reports(1, 0.5)])
-    for trial, bad in ((3, nan), (5, -inf), (7, -3.4028234663852886e38)):
+    tell(study, [Started(14), Started(15), Started(16), Started(17), *reports(14, 0.5)])
+    for trial, bad in ((15, nan), (16, -inf), (17, -3.4028234663852886e38)):
         (stop,) = tell(study, reports(trial, bad))
         assert isinstance(stop, Stop)
-        assert (stop.reason.rank, stop.reason.cutoff, stop.reason.compared) == (2, 0.5, ((1, 0.5),))
-    tell(study, [Ended(trial, "stopped") for trial in (3, 5, 7)])
+        assert (stop.reason.rank, stop.reason.cutoff, stop.reason.compared) == (2, 0.5, ((14, 0.5),))
+    tell(study, [Ended(trial, "stopped") for trial in (15, 16, 17)])
     assert study.best() is None
-    tell(study, [Ended(1, "completed", 0.5)])
-    assert study.best() == (1, 0.5)
+    tell(study, [Ended(14, "completed", 0.5)])
+    assert study.best() == (14, 0.5)
 
 
 @pytest.mark.parametrize(("goal", "best"), [("maximize", (2, 0.9)), ("minimize", (3, 0.2))])
@@ -138,11 +138,11 @@ def test_random_stops_nobody_whatever_it_reports(make_spec: MakeSpec) -> None:
 
 def test_the_next_rung_of_a_trial_follows_its_reports(make_spec: MakeSpec) -> None:
     study = Study(make_spec())
-    assert (study.next_rung(1), study.next_rung(2)) == (1, 3)
-    tell(study, [Started(1), *reports(1, *[0.5] * 27)])
-    assert study.next_rung(1) == 30
-    tell(study, reports(1, 0.5, 0.5, 0.5))
-    assert study.next_rung(1) is None
+    assert (study.next_rung(14), study.next_rung(7)) == (1, 3)
+    tell(study, [Started(14), *reports(14, *[0.5] * 27)])
+    assert study.next_rung(14) == 30
+    tell(study, reports(14, 0.5, 0.5, 0.5))
+    assert study.next_rung(14) is None
 
 
 def test_a_tiny_space_gives_repeats_and_ends(make_spec: MakeSpec) -> None:

@@ -16,12 +16,12 @@ def run(study: Study, trial: int, reports: int, value: float, outcome: str = "st
 
 def test_savings_of_the_maximum_and_of_the_rungs_are_kept_apart(make_spec: MakeSpec) -> None:
     study = Study(make_spec())
-    run(study, 1, 30, 0.9)  # reaches the maximum
-    run(study, 2, 5, 0.1)  # stopped at rung 3, two reports later it is gone
-    run(study, 3, 1, 0.1)  # stopped at rung 1, had asked for less than the maximum
-    run(study, 5, 1, 0.1, "failed")  # told to stop at rung 1, but it fails: the rung still ended it
-    run(study, 6, 2, 0.1, "completed")  # ends of itself
-    assert study.summary({1: 150, 2: 100, 3: 20, 5: 40, 6: 2}) == Summary(
+    run(study, 14, 30, 0.9)  # reaches the maximum
+    run(study, 7, 5, 0.1)  # stopped at rung 3, two reports later it is gone
+    run(study, 15, 1, 0.1)  # stopped at rung 1, had asked for less than the maximum
+    run(study, 16, 1, 0.1, "failed")  # told to stop at rung 1, but it fails: the rung still ended it
+    run(study, 8, 2, 0.1, "completed")  # ends of itself
+    assert study.summary({14: 150, 7: 100, 15: 20, 16: 40, 8: 2}) == Summary(
         asked=312,
         run=39,
         saved_by_max_resource=120 + 70 + 0 + 10,
@@ -34,10 +34,10 @@ def test_savings_of_the_maximum_and_of_the_rungs_are_kept_apart(make_spec: MakeS
 
 def test_all_that_was_asked_for_was_run_or_saved_when_every_trial_was_stopped(make_spec: MakeSpec) -> None:
     study = Study(make_spec())
-    asked = {1: 150, 2: 100, 3: 20}
-    run(study, 1, 33, 0.9)
-    run(study, 2, 5, 0.1)
-    run(study, 3, 1, 0.1)
+    asked = {14: 150, 7: 100, 15: 20}
+    run(study, 14, 33, 0.9)
+    run(study, 7, 5, 0.1)
+    run(study, 15, 1, 0.1)
     told = study.summary(asked)
     assert told.asked == told.run + told.saved_by_max_resource + told.saved_by_rungs
 

@@ -8,7 +8,6 @@ Hyperparameter Tuning", MLSys 2020, for rungs that wait for nobody.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 FACTOR = 3
@@ -53,20 +52,35 @@ def bracket_sizes(brackets: int) -> tuple[int, ...]:
     return tuple(-(-brackets * FACTOR**s // (s + 1)) for s in range(s_max, -1, -1))
 
 
-def dealt_brackets(sizes: tuple[int, ...]) -> Iterator[int]:
-    """Deal trials 1, 2, 3, ... to brackets so that any first n are in proportion to the sizes.
+def dealt_brackets(sizes: tuple[int, ...], jobs: int) -> tuple[int, ...]:
+    """Deal trials to brackets, in whole rounds of Hyperband and a last one of the same proportions.
 
-    Each trial goes to the bracket that is furthest behind its share; of equals, to the first.
+    Within a round the most patient bracket comes first, the reverse of Algorithm 1: the early trials, which
+    have nobody to be compared with, run long anyway, and so the later ones find whom to be compared with.
+
+    Args:
+        sizes: Trials that one round gives to each bracket.
+        jobs: Trials in all.
+
+    Returns:
+        The bracket of each trial, by its number less one.
     """
+    dealt: list[int] = []
+    while len(dealt) < jobs:
+        counts = _shares(sizes, min(sum(sizes), jobs - len(dealt)))
+        for bracket in reversed(range(len(sizes))):
+            dealt.extend([bracket] * counts[bracket])
+    return tuple(dealt)
+
+
+def _shares(sizes: tuple[int, ...], count: int) -> list[int]:
+    """Divide `count` in proportion to the sizes, by largest remainder; of equals the first comes first."""
     total = sum(sizes)
-    dealt = [0] * len(sizes)
-    trial = 0
-    while True:
-        trial += 1
-        behind = [size * trial - total * count for size, count in zip(sizes, dealt, strict=True)]
-        bracket = behind.index(max(behind))
-        dealt[bracket] += 1
-        yield bracket
+    shares = [size * count // total for size in sizes]
+    by_remainder = sorted(range(len(sizes)), key=lambda bracket: (-(sizes[bracket] * count % total), bracket))
+    for bracket in by_remainder[: count - sum(shares)]:
+        shares[bracket] += 1
+    return shares
 
 
 @dataclass(frozen=True)

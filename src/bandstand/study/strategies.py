@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Protocol
 
 from bandstand.study.decisions import StopReason
@@ -52,14 +51,11 @@ class Hyperband:
     def __init__(self, spec: StudySpec) -> None:
         self._max = spec.max_resource or 0
         self._brackets = bracket_rungs(spec.min_resource, self._max)
-        self._deal: Iterator[int] = dealt_brackets(bracket_sizes(len(self._brackets)))
-        self._dealt: list[int] = []
+        self._dealt = dealt_brackets(bracket_sizes(len(self._brackets)), spec.jobs)
         self._rungs = {level: Rung(spec.maximize) for level in self._brackets[0]}
 
     def bracket(self, trial: int) -> int:
         """The bracket that the trial's number is dealt to."""
-        while len(self._dealt) < trial:
-            self._dealt.append(next(self._deal))
         return self._dealt[trial - 1]
 
     def rungs(self, bracket: int) -> tuple[int, ...]:
