@@ -2,18 +2,48 @@
 
 from __future__ import annotations
 
+import fcntl
+import json
+import os
+import signal
+import sys
+import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bandstand.backends.backend import JobState, LogLine
+import bandstand
+from bandstand.backends.backend import HostState, JobState, LogLine, Transition
+from bandstand.backends.job_folder import JobFolder
+from bandstand.backends.log_reader import read_lines
+from bandstand.backends.requests import read_request, request_stop
+from bandstand.backends.state_file import read_state, state_to_json
+from bandstand.backends.task import task_from_plan
+from bandstand.errors import InputError, PlatformError
+from bandstand.sagemaker_files import write_atomically
 
 if TYPE_CHECKING:
     from bandstand.request.plan import TrainingPlan
 
+HOST_COMMAND = ("-P", "-m", "bandstand.training", "train")
+"""Arguments for Python: process 1 of each host."""
+
+_BOOT = (
+    "import sys; sys.path.insert(0, sys.argv.pop(1)); "
+    "from bandstand.backends.supervisor import main; sys.exit(main(sys.argv[1:]))"
+)
+_LOST = (
+    "The job's supervisor ended without a word: it was killed, or the machine went down. No host is running."
+)
+
 
 class ProcessBackend:
     """Runs each training job under a supervisor process of its own, which outlives the launcher.
+
+    On Linux each host has name spaces of its own, as root and as any other user: a true `/opt/ml`, a host
+    name, a hosts file, process numbers. Where the kernel does not grant them, `SAGEMAKER_BASE_DIR` stands for
+    `/opt/ml`, and the leader's log says so. Only `file://` data can be used.
 
     Args:
         lease_seconds: Seconds without `renew` after which a job's supervisor stops it.
@@ -29,38 +59,158 @@ class ProcessBackend:
         peer_grace: float = 5.0,
         _host_command: Sequence[str] | None = None,
     ) -> None:
-        self._lease_seconds = lease_seconds
-        self._lease_grace = lease_grace
-        self._peer_grace = peer_grace
-        self._host_command = tuple(_host_command) if _host_command is not None else None
+        self._timing = {
+            "lease_seconds": lease_seconds,
+            "lease_grace": lease_grace,
+            "peer_grace": peer_grace,
+        }
+        self._host_command = tuple(_host_command or (sys.executable, *HOST_COMMAND))
+        self._supervisors: set[int] = set()
 
     def submit(self, plan: TrainingPlan, folder: Path, *, threads: int) -> None:
         """See `Backend.submit`."""
-        raise NotImplementedError
+        self._reap()
+        task = task_from_plan(plan, threads=threads, command=self._host_command, timing=self._timing)
+        job = JobFolder(folder.absolute())
+        try:
+            job.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            job.path.chmod(0o700)
+            if job.task.exists():
+                raise InputError(f"{job.path} holds a training job already; give the new one another name.")
+            job.logs.mkdir(exist_ok=True)
+            _write_private(job.plan, json.dumps(plan.to_dict(), ensure_ascii=False))
+            now = time.time()
+            state = JobState(
+                status="InProgress",
+                secondary_status="Starting",
+                transitions=(Transition("Starting", now, "Starting the training job."),),
+                created=now,
+                hosts=tuple(HostState(name) for name in task.hosts),
+            )
+            _write_private(job.state, state_to_json(state))
+            job.lease.touch(mode=0o600)
+            os.mkfifo(job.control, 0o600)
+            _write_private(job.task, task.to_json())
+            self._supervisors.add(_spawn_supervisor(job))
+        except OSError as error:
+            raise PlatformError(f"The job {plan.name} cannot be started: {error}.") from error
 
     def describe(self, folder: Path) -> JobState:
         """See `Backend.describe`."""
-        raise NotImplementedError
+        self._reap()
+        job = JobFolder(folder)
+        is_supervised = (
+            job.is_supervised()
+        )  # asked first: the last state is written before the lock is let go
+        state = _read_state(job)
+        if state.is_ended:
+            return state
+        if not is_supervised:
+            return _lost(job, state)
+        return replace(state, stop_requested=state.stop_requested or read_request(job) is not None)
 
     def lines(self, folder: Path, offsets: Mapping[str, int]) -> tuple[list[LogLine], dict[str, int]]:
         """See `Backend.lines`."""
-        raise NotImplementedError
+        job = JobFolder(folder)
+        return read_lines([(host.name, job.log(host.name)) for host in _read_state(job).hosts], offsets)
 
     def stop(self, folder: Path, grace: float = 120.0) -> None:
         """See `Backend.stop`."""
-        raise NotImplementedError
+        if not self.describe(folder).is_ended:
+            request_stop(JobFolder(folder), grace)
 
     def kill(self, folder: Path) -> None:
         """See `Backend.kill`."""
-        raise NotImplementedError
+        self.stop(folder, 0.0)
 
     def renew(self, folder: Path) -> None:
         """See `Backend.renew`."""
-        raise NotImplementedError
+        os.utime(JobFolder(folder).lease)
 
     def list(self, home: Path) -> tuple[Path, ...]:
         """See `Backend.list`."""
-        raise NotImplementedError
+        jobs = home / "jobs"
+        if not jobs.is_dir():
+            return ()
+        return tuple(sorted(path for path in jobs.iterdir() if JobFolder(path).task.exists()))
 
     def close(self) -> None:
         """See `Backend.close`."""
+        self._reap()
+        self._supervisors.clear()
+
+    def _reap(self) -> None:
+        """Let the supervisors go that have ended and were started here."""
+        for process in tuple(self._supervisors):
+            try:
+                ended, _ = os.waitpid(process, os.WNOHANG)
+            except ChildProcessError:  # somebody else in this process has waited for it
+                ended = process
+            if ended:
+                self._supervisors.discard(process)
+
+
+def _spawn_supervisor(job: JobFolder) -> int:
+    """Start a job's supervisor in a session of its own; return its process number.
+
+    The lock is taken here and inherited, so that there is no moment at which the job seems to have no
+    supervisor. Python's site module is skipped, since it may load a lot that the supervisor does not need.
+    """
+    lock = os.open(job.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        inherited = 4 if lock == 3 else 3
+        root = str(Path(bandstand.__file__).parents[1])
+        text_mode = ("-X", "utf8") if sys.flags.utf8_mode else ()
+        arguments = [sys.executable, "-I", "-S", *text_mode, "-c", _BOOT, root, str(job.path), str(inherited)]
+        log = (
+            os.POSIX_SPAWN_OPEN,
+            1,
+            os.fspath(job.supervisor_log),
+            os.O_WRONLY | os.O_CREAT | os.O_APPEND,
+            0o600,
+        )
+        return os.posix_spawn(
+            sys.executable,
+            arguments,
+            os.environ,
+            file_actions=[
+                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                log,
+                (os.POSIX_SPAWN_DUP2, 1, 2),
+                (os.POSIX_SPAWN_DUP2, lock, inherited),
+            ],
+            setsid=True,
+            setsigmask=(),
+            setsigdef=(signal.SIGCHLD, signal.SIGTERM),
+        )
+    finally:
+        os.close(lock)
+
+
+def _write_private(path: Path, text: str) -> None:
+    write_atomically(path, text)
+    path.chmod(0o600)
+
+
+def _read_state(job: JobFolder) -> JobState:
+    try:
+        return read_state(job)
+    except FileNotFoundError:
+        raise InputError(
+            f"There is no training job in {job.path}; found no {job.state.name} there."
+        ) from None
+
+
+def _lost(job: JobFolder, state: JobState) -> JobState:
+    """Return the state of a job whose supervisor is gone; the same however often it is asked for."""
+    files = [job.state, *(job.log(host.name) for host in state.hosts)]
+    ended = max(path.stat().st_mtime for path in files if path.exists())
+    return replace(
+        state,
+        status="Failed",
+        secondary_status="Failed",
+        transitions=(*state.transitions, Transition("Failed", ended, _LOST)),
+        failure_reason=_LOST,
+        ended=ended,
+    )

@@ -1,0 +1,84 @@
+"""Why a job's hosts are being ended, and by when: decided here, without a clock of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Cause = Literal["stop", "owner", "runtime", "failure"]
+
+
+@dataclass(frozen=True)
+class Ending:
+    """The end that a job's hosts have been set.
+
+    Args:
+        cause: `stop`: somebody asked; `owner`: nobody renewed the lease; `runtime`: the plan's limit is
+            reached; `failure`: a host failed, or the job cannot go on.
+        deadline: When the hosts are killed, on the caller's clock, in seconds.
+        detail: For a failure, its reason as far as it is known without looking at a host; else a sentence.
+    """
+
+    cause: Cause
+    deadline: float
+    detail: str = ""
+
+    @property
+    def status(self) -> str:
+        """The job's last status."""
+        return "Failed" if self.cause == "failure" else "Stopped"
+
+    @property
+    def secondary_status(self) -> str:
+        """The job's last secondary status."""
+        return "MaxRuntimeExceeded" if self.cause == "runtime" else self.status
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether a host's exit code says nothing about the job any more."""
+        return self.cause != "failure"
+
+
+def asked(present: Ending | None, cause: Cause, now: float, grace: float, detail: str = "") -> Ending:
+    """Return the end that counts after one more wish for it: the first cause, the earliest time.
+
+    Args:
+        present: The end that was set before, if any.
+        cause: Why this end is asked for.
+        now: The time on the caller's clock, in seconds.
+        grace: Seconds between SIGTERM and SIGKILL.
+        detail: See `Ending`.
+    """
+    deadline = now + max(0.0, grace)
+    if present is None:
+        return Ending(cause, deadline, detail)
+    return Ending(present.cause, min(present.deadline, deadline), present.detail)
+
+
+class Lease:
+    """Notices when nobody renews the lease any more.
+
+    The owner changes a file's time; how long ago that was is measured on the watcher's own clock, so that
+    clocks that are set meanwhile do no harm.
+
+    Args:
+        seconds: Time without a change after which the owner is taken for lost.
+        now: The time on the watcher's clock.
+    """
+
+    def __init__(self, seconds: float, now: float) -> None:
+        self._seconds = seconds
+        self._mark: int | None = None
+        self._changed = now
+
+    def is_lost(self, mark: int | None, now: float) -> bool:
+        """Say whether the owner is lost.
+
+        Args:
+            mark: The file's time of change, in any unit; None if it cannot be read.
+            now: The time on the watcher's clock, in seconds.
+        """
+        if mark is not None and mark != self._mark:
+            self._mark = mark
+            self._changed = now
+        return now - self._changed >= self._seconds

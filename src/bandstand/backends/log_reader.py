@@ -1,0 +1,51 @@
+"""Reads the logs of a job's hosts, from any process and while they are being written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from bandstand.backends.backend import LogLine
+
+CHUNK = 1 << 20
+"""Bytes of one host's log that are read at once; more than the longest line with its time."""
+
+
+def read_lines(
+    logs: Iterable[tuple[str, Path]], offsets: Mapping[str, int]
+) -> tuple[list[LogLine], dict[str, int]]:
+    """Read whole lines from where the last call ended; see `Backend.lines`.
+
+    Args:
+        logs: Host and log, in the order of the hosts.
+        offsets: Bytes already read of each host's log.
+
+    Returns:
+        Lines in order of time, those of the same time in the order of the hosts; and the offsets to go on
+        from.
+    """
+    lines: list[LogLine] = []
+    reached = dict(offsets)
+    for host, path in logs:
+        begin = reached.get(host, 0)
+        try:
+            with path.open("rb") as file:
+                file.seek(begin)
+                data = file.read(CHUNK)
+        except FileNotFoundError:
+            continue
+        whole = data[: data.rfind(b"\n") + 1]
+        reached[host] = begin + len(whole)
+        lines.extend(_parse(host, line) for line in whole.split(b"\n")[:-1])
+    lines.sort(key=lambda line: line.time)
+    return lines, reached
+
+
+def _parse(host: str, line: bytes) -> LogLine:
+    stamp, _, text = line.decode("utf-8", "replace").partition(" ")
+    try:
+        return LogLine(host, float(stamp), text)
+    except ValueError:
+        return LogLine(
+            host, 0.0, f"{stamp} {text}"
+        )  # a line that the supervisor did not write: shown as it is

@@ -1,0 +1,308 @@
+"""The process that owns one training job: `python -m bandstand.backends.supervisor FOLDER`.
+
+It is single-threaded: it starts the hosts, writes their logs, ends them when they are to end, and has packed
+what they leave. Whoever started it may go; it goes on for as long as somebody renews the lease.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from bandstand.backends import kernel
+from bandstand.backends.descendants import kill_descendants
+from bandstand.backends.ending import Cause, Ending, Lease, asked
+from bandstand.backends.events import Events, drain
+from bandstand.backends.host import Host, Stream
+from bandstand.backends.job_folder import JobFolder
+from bandstand.backends.journal import Journal
+from bandstand.backends.launching import Launch
+from bandstand.backends.reasons import failure_reason
+from bandstand.backends.requests import listen, read_request
+from bandstand.backends.task import Task
+from bandstand.backends.uploading import Upload, Uploader
+from bandstand.errors import BandstandError
+from bandstand.sagemaker_files import Folders
+
+_LOOK_SECONDS = 1.0
+_RETRY_SECONDS = 0.02
+
+
+class Supervisor:
+    """Runs one job from its first to its last status.
+
+    Args:
+        folder: The job's folder.
+    """
+
+    def __init__(self, folder: JobFolder) -> None:
+        self._folder = folder
+        self._task = Task.from_json(folder.task.read_text("utf-8", "surrogateescape"))
+        self._journal = Journal(folder, len(self._task.hosts))
+        self._launch: Launch | None = None
+        self._uploader: Uploader | None = None
+        self._ending: Ending | None = None
+        self._failed: Host | None = None
+        self._finished: set[Host] = set()
+        self._unheard: list[Host] = []
+        self._is_killed = False
+        self._is_terminated = False
+        self._grace: float | None = None
+        self._lease = Lease(self._task.lease_seconds, time.monotonic())
+        self._interval = min(_LOOK_SECONDS, self._task.lease_seconds / 4)
+        self._next_look = 0.0
+        self._limit: float | None = None
+        self._events = Events()
+        signal.signal(signal.SIGTERM, lambda _number, _frame: self._terminate())
+        control = listen(folder)
+        if control is not None:
+            self._events.watch(control, lambda: self._hear(control))
+
+    def run(self) -> None:
+        """Run the job to its end."""
+        try:
+            self._begin()
+        except (BandstandError, OSError) as error:
+            self._end_by("failure", 0.0, str(error))
+        while not all(host.has_ended for host in self._hosts):
+            self._turn()
+        self._finish()
+
+    def abandon(self, error: BaseException) -> None:
+        """End everything at once, since this process cannot go on."""
+        for host in self._hosts:
+            host.kill()
+        while any(host.processes for host in self._hosts):
+            self._reap()
+            time.sleep(_RETRY_SECONDS)
+        self._journal.end(
+            "Failed", "Failed", "The supervisor failed.", reason=f"The supervisor failed: {error!r}"
+        )
+
+    @property
+    def _hosts(self) -> Sequence[Host]:
+        return () if self._launch is None else self._launch.hosts
+
+    def _begin(self) -> None:
+        self._look()
+        if self._ending is not None:
+            return
+        self._journal.begin("Downloading", "Laying out the hosts and linking the channels.")
+        if self._task.max_runtime is not None:
+            self._limit = time.monotonic() + self._task.max_runtime
+        launch = Launch(self._task, self._folder, os.environ)
+        self._journal.begin("Training", "Training is running.")
+        self._launch = launch
+        self._journal.hosts(host.state for host in launch.hosts)
+        launch.start()
+        for host in launch.hosts:
+            if host.error is None:
+                self._events.watch(host.report, self._reporter(host))
+            for stream in host.streams:
+                self._events.watch(stream.descriptor, self._reader(stream))
+
+    def _reader(self, stream: Stream) -> Callable[[], None]:
+        def read() -> None:
+            stream.read()
+            if not stream.is_open:
+                self._events.forget(stream.descriptor)
+
+        return read
+
+    def _reporter(self, host: Host) -> Callable[[], None]:
+        def read() -> None:
+            if not host.take_report():
+                self._events.forget(host.report)
+
+        return read
+
+    def _turn(self) -> None:
+        """Wait for something to happen, or to be due, and act."""
+        self._events.wait(self._patience())
+        self._reap()
+        if time.monotonic() >= self._next_look:
+            self._look()
+        self._judge_hosts()
+        self._press()
+
+    def _patience(self) -> float:
+        due = [self._next_look]
+        if self._limit is not None and self._ending is None:
+            due.append(self._limit)
+        if self._ending is not None and not self._is_killed:
+            due.append(self._ending.deadline)
+        now = time.monotonic()
+        if self._unheard and not self._is_killed:
+            due.append(now + _RETRY_SECONDS)
+        return max(0.0, min(due) - now)
+
+    def _reap(self) -> None:
+        while True:
+            try:
+                process, status, usage = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if process == 0:
+                return
+            if self._uploader is not None and process == self._uploader.process:
+                self._uploader.ended(status)
+            for host in self._hosts:
+                host.child_ended(process, status, usage)
+
+    def _hear(self, control: int) -> None:
+        drain(control)
+        self._next_look = 0.0
+
+    def _terminate(self) -> None:
+        self._is_terminated = True
+        self._next_look = 0.0
+
+    def _look(self) -> None:
+        """See what the outside wants, and whether there is anybody outside."""
+        now = time.monotonic()
+        self._next_look = now + self._interval
+        request = read_request(self._folder)
+        if request is not None:
+            if self._uploader is not None and request.grace == 0 != self._grace:
+                self._uploader.kill()
+            self._grace = request.grace
+            self._end_by("stop", request.grace, "Stopping the training job.")
+        if self._is_terminated:
+            self._end_by("stop", self._task.grace, "Stopping: the supervisor got SIGTERM.")
+        try:
+            mark = self._folder.lease.stat().st_mtime_ns
+        except FileNotFoundError:
+            mark = None
+        if self._lease.is_lost(mark, now):
+            text = f"Stopping: nobody has renewed the lease for {self._task.lease_seconds:g} s."
+            self._end_by("owner", self._task.lease_grace, text)
+        if self._limit is not None and now >= self._limit:
+            text = f"Stopping: the job has run for {self._task.max_runtime} s, its limit."
+            self._end_by("runtime", self._task.grace, text)
+
+    def _judge_hosts(self) -> None:
+        for host in self._hosts:
+            if host.has_ended and host not in self._finished:
+                self._finished.add(host)
+                self._see_off(host)
+            if host.log.fault is not None:
+                fault = host.log.fault
+                text = f"The log of {host.name} cannot be written: {fault.strerror} ({host.log.path})."
+                self._end_by("failure", self._task.peer_grace, text)
+
+    def _see_off(self, host: Host) -> None:
+        for stream in host.streams:
+            if stream.is_open:
+                self._events.forget(stream.descriptor)
+        self._events.forget(host.report)
+        host.finish()
+        if self._launch is not None and not self._launch.enclosure.processes:
+            known = {process for each in self._hosts for process in each.processes}
+            kill_descendants(os.getpid(), known)  # what a killed keeper could not take along
+        self._journal.hosts(each.state for each in self._hosts)
+        if host.error is not None:
+            self._end_by("failure", self._task.peer_grace, f"{host.name} could not be started: {host.error}")
+        elif host.state.exit_code != 0 and self._ending is None:
+            self._failed = host
+            self._end_by("failure", self._task.peer_grace)
+
+    def _end_by(self, cause: Cause, grace: float, text: str = "") -> None:
+        """Set the hosts an end, or an earlier one than they had."""
+        is_new = self._ending is None
+        if is_new and self._hosts and all(host.has_ended for host in self._hosts) and cause != "failure":
+            return  # the job has ended by itself; it is only packing
+        self._ending = asked(self._ending, cause, time.monotonic(), grace, text)
+        if is_new:
+            self._unheard = list(self._hosts)
+            if self._ending.is_wanted:
+                self._journal.begin("Stopping", text, status="Stopping")
+
+    def _press(self) -> None:
+        """Tell the hosts that are to end so, and kill them when their time is over."""
+        if self._ending is None or self._is_killed:
+            return
+        self._unheard = [host for host in self._unheard if not host.terminate()]
+        if time.monotonic() >= self._ending.deadline:
+            self._is_killed = True
+            for host in self._hosts:
+                host.kill()
+
+    def _finish(self) -> None:
+        upload = self._upload() if self._hosts else Upload()
+        if self._launch is not None:
+            self._launch.close()
+        model, output = upload.model, upload.output
+        reason = self._reason()
+        if upload.error and reason is None:
+            reason = f"The archives could not be packed: {upload.error}."
+        if reason is not None:
+            self._journal.end("Failed", "Failed", "Training job failed.", reason=reason, output=output)
+        elif self._ending is not None:
+            text = " ".join([self._ending.detail.replace("Stopping", "Stopped", 1), *upload.notes])
+            secondary = self._ending.secondary_status
+            self._journal.end(self._ending.status, secondary, text, model=model, output=output)
+        elif upload.was_killed:
+            self._journal.end("Stopped", "Stopped", "Killed while its archives were packed.", output=output)
+        else:
+            text = " ".join(["Training job completed.", *upload.notes])
+            self._journal.end("Completed", "Completed", text, model=model, output=output)
+
+    def _reason(self) -> str | None:
+        if self._ending is None or self._ending.is_wanted:
+            return None
+        if self._failed is None:
+            return self._ending.detail
+        failure = Folders(self._folder.host(self._failed.name) / "ml").failure
+        return failure_reason(self._failed.state, failure, self._failed.log.tail)
+
+    def _upload(self) -> Upload:
+        with_model = self._ending is None or self._ending.is_wanted
+        self._journal.begin("Uploading", "Packing what the hosts have left.")
+        uploader = Uploader(self._task, self._folder, with_model=with_model)
+        self._uploader = uploader
+        self._events.watch(uploader.result, self._taker(uploader))
+        while uploader.outcome is None:
+            self._turn()
+        return uploader.outcome
+
+    def _taker(self, uploader: Uploader) -> Callable[[], None]:
+        def take() -> None:
+            if not uploader.take():
+                self._events.forget(uploader.result)
+
+        return take
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Supervise the job in a folder.
+
+    Args:
+        arguments: The folder and, if the caller has locked it, the number of the inherited lock's descriptor.
+    """
+    folder = JobFolder(Path(arguments[0]))
+    for number in (signal.SIGHUP, signal.SIGINT):
+        signal.signal(number, signal.SIG_IGN)
+    if len(arguments) > 1:
+        lock = int(arguments[1])
+        os.set_inheritable(lock, False)
+    else:
+        lock = os.open(folder.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    if sys.platform == "linux":
+        kernel.adopt_orphans()
+    supervisor = Supervisor(folder)
+    try:
+        supervisor.run()
+    except BaseException as error:
+        supervisor.abandon(error)
+        raise
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
