@@ -1,1 +1,21 @@
 """What runs inside the image: start-up, rendezvous, ranks, the public run object."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NoReturn
+
+
+def main(words: Sequence[str] = ("train",)) -> NoReturn:
+    """Run this host's part of a training job, then end this process with the job's exit code.
+
+    Also works as the SageMaker training toolkit's plug-in,
+    `SAGEMAKER_TRAINING_MODULE=bandstand.training:main`; the process ends here, since the toolkit would drop
+    the exit code.
+
+    Args:
+        words: The container's arguments: none or `train`.
+    """
+    from bandstand.training.process import run
+
+    run(words)

@@ -262,7 +262,7 @@ class Run:
         """The values of all ranks in rank order, on every rank. Collective.
 
         Args:
-            value: Anything that JSON can carry, up to 16 MiB; tuples arrive as lists.
+            value: Anything that JSON can carry, up to 4 MiB; tuples arrive as lists.
         """
         return self._team.gather("gather", value, self._step)
 
@@ -270,7 +270,7 @@ class Run:
         """The value of one rank, on every rank. Collective.
 
         Args:
-            value: Anything that JSON can carry, up to 16 MiB; only the root's counts.
+            value: Anything that JSON can carry, up to 4 MiB; only the root's counts.
             root: The rank whose value it is, the same on all ranks.
 
         Raises:

@@ -54,7 +54,11 @@ def _start() -> Run:
 
 
 def _team(at: Surroundings) -> Team:
-    return Alone()
+    if at.world_size == 1 or at.meet is None:
+        return Alone()
+    from bandstand.training.linked_team import link_up
+
+    return link_up(at, at.meet)
 
 
 def _agree(at: Surroundings, team: Team, checkpoints: Checkpoints) -> int:

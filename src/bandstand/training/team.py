@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol
 
 from bandstand.errors import JobError
 
-MAX_VALUE = 16 << 20
+MAX_VALUE = 4 << 20
 """Bytes of JSON that one rank may give to a collective."""
 
 Operation = Literal["start", "mean", "gather", "broadcast", "barrier", "checkpoint"]

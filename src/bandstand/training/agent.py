@@ -1,0 +1,301 @@
+"""Process 1 of a host: meets the other hosts, starts the ranks, passes signals on, tells how it ended."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any
+
+from bandstand.errors import BandstandError
+from bandstand.sagemaker_files import write_failure
+from bandstand.training.failure import failure_reason, is_consequence
+from bandstand.training.job import Job
+from bandstand.training.program import Program, find_program
+from bandstand.training.ranks import ErrorStream, Rank, reap, send_signal, start_rank
+from bandstand.training.saving import sweep
+from bandstand.training.script_mode import arguments
+
+if TYPE_CHECKING:
+    from bandstand.training.attendance import Attendance
+
+KILL_AFTER = 5.0
+"""Seconds that ranks have between SIGTERM and SIGKILL once the job has failed."""
+VERDICT_WITHIN = 10.0
+"""Seconds in which the leader must say why the job failed; after that this host's own reason counts."""
+TELL_WITHIN = 5.0
+"""Seconds for which a host that was asked to stop still tries to tell the others."""
+_STDERR_OPEN = 1.0
+_STDERR_BUSY = 5.0
+_LOOK_AGAIN = 0.05
+_STOPPED_CODES = frozenset({0, 128 + signal.SIGTERM, 128 + signal.SIGINT})
+
+Events = SimpleQueue[tuple[str, Any]]
+
+
+class Agent:
+    """Runs one host's part of a training job.
+
+    Args:
+        job: The job.
+        out: This process's stderr.
+        events: What happens: (`signal`, number) and (`child`, None) from signal handlers, and what the
+            rendezvous tells.
+        clock: Seconds of a monotonic clock.
+    """
+
+    def __init__(
+        self, job: Job, out: ErrorStream, events: Events, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._job = job
+        self._out = out
+        self._events = events
+        self._clock = clock
+        self._program: Program | None = None
+        self._ranks: list[Rank] = []
+        self._begun = False
+        self._stopping = False
+        self._told_end = False
+        self._own: tuple[str, int] | None = None
+        self._verdict: str | None = None
+        self._judge_by: float | None = None
+        self._kill_at: float | None = None
+        self._leave_by: float | None = None
+        self._code: int | None = None
+        self._attendance: Attendance | None = None
+
+    def run(self) -> int:
+        """Run until the job has ended on all hosts.
+
+        Returns:
+            The exit code: 0 if it went well or was stopped, else the failing rank's.
+        """
+        self._job.folders.failure.unlink(missing_ok=True)  # of an earlier attempt in the same folders
+        try:
+            if self._job.world_size > 1:
+                from bandstand.training.attendance import Attendance
+
+                self._attendance = Attendance(self._job, self._out.say, self._tell)
+            self._program = find_program(self._job.environ, self._job.hyperparameters, self._job.folders)
+        except BandstandError as error:
+            self._fail(f"{error} (on {self._job.cluster.current_host})", error.exit_code)
+        if self._attendance is None and self._own is None:
+            self._begin()
+        try:
+            while self._code is None:
+                self._wait()
+                self._collect()
+                self._look_at_clock()
+        except BaseException:
+            for rank in self._ranks:
+                send_signal(rank, signal.SIGKILL)
+            raise
+        return self._finish(self._code)
+
+    def _tell(self, kind: str, value: object) -> None:
+        self._events.put((kind, value))
+
+    def _wait(self) -> None:
+        """Wait for the next thing to happen, and see to it."""
+        try:
+            kind, value = self._events.get(timeout=self._patience())
+        except Empty:
+            pass
+        else:
+            if kind == "signal":
+                self._on_signal(value)
+            elif kind == "linked":
+                self._on_linked()
+            elif kind == "message":
+                self._on_message(value)
+            elif kind == "lost":
+                self._on_lost(value)
+
+    def _patience(self) -> float | None:
+        if self._verdict is not None and all(rank.ended for rank in self._ranks):
+            return 0.0
+        times = [at for at in (self._judge_by, self._kill_at, self._leave_by) if at is not None]
+        patience = max(0.0, min(times) - self._clock()) if times else None
+        lingering = self._stopping and any(rank.ended for rank in self._ranks) and not self._told_end
+        return _LOOK_AGAIN if lingering else patience
+
+    def _on_signal(self, number: int) -> None:
+        if self._stopping and number == signal.SIGINT:  # a person has pressed Ctrl-C twice
+            self._kill_at = self._clock()
+        if not self._stopping:
+            self._out.say(f"{signal.Signals(number).name}: the job shall stop.")
+            self._stop(number)
+            if self._attendance is not None:
+                self._attendance.send({"kind": "stop"})
+
+    def _on_linked(self) -> None:
+        if self._own is not None and self._attendance is not None:
+            self._attendance.send(_failed(self._own[0], age=0.0, ranks=self._all_ranks()))
+        elif self._stopping and self._attendance is not None:
+            self._leave_by = None
+            self._attendance.send({"kind": "stop"})
+
+    def _on_message(self, message: dict[str, Any]) -> None:
+        kind = message["kind"]
+        if kind == "begin" and self._own is None and not self._stopping:
+            self._begin()
+        elif kind == "stop" and not self._stopping:
+            self._out.say("another host was asked to stop: this one does, too.")
+            self._stop(signal.SIGTERM)
+        elif kind == "failed":
+            self._judge(message["reason"])
+        elif kind == "end":
+            self._end(0)
+
+    def _on_lost(self, fault: str) -> None:
+        if self._verdict is None and self._code is None:
+            own = self._own[0] if self._own else f"{fault} (on {self._job.cluster.current_host})"
+            self._judge(own)
+
+    def _begin(self) -> None:
+        program, job = self._program, self._job
+        if program is None:
+            return
+        self._begun = True
+        meet = self._attendance.meet if self._attendance is not None else None
+        words = arguments(job.hyperparameters) if program.takes_arguments else []
+        try:
+            if program.folder is not None:
+                os.chdir(program.folder)
+            for local_rank in range(job.settings.ranks_per_host):
+                environ = job.rank_environment(local_rank, program, meet)
+                number = int(environ["BANDSTAND_RANK"])
+                self._ranks.append(start_rank(number, [*program.command, *words], environ, self._out))
+        except OSError as error:
+            self._fail(
+                f"{program.name} cannot be started on {job.cluster.current_host}: {error.strerror or error} "
+                f"({program.command[0]}).",
+                126,
+            )
+
+    def _stop(self, number: int) -> None:
+        self._stopping = True
+        for rank in self._ranks:
+            send_signal(rank, number)
+        if self._attendance is not None and not self._attendance.linked:
+            self._leave_by = self._clock() + TELL_WITHIN
+
+    def _collect(self) -> None:
+        over = self._verdict is not None
+        for rank in reap(self._ranks, kill_rest=over or not self._stopping):
+            self._on_rank_end(rank)
+        if self._told_end or self._own is not None or over or (not self._begun and not self._stopping):
+            return
+        if all(rank.ended for rank in self._ranks) and not self._rest_remains():
+            self._told_end = True
+            if self._attendance is None:
+                self._end(0)
+            elif self._attendance.linked:
+                self._attendance.send({"kind": "ended"})
+            else:
+                self._told_end = False
+
+    def _rest_remains(self) -> bool:
+        """Whether a stopped rank's own processes, whose shell has died of the signal, are still at work."""
+        return self._stopping and any(send_signal(rank, 0) for rank in self._ranks)
+
+    def _on_rank_end(self, rank: Rank) -> None:
+        ended = rank.ended
+        if ended is None or self._verdict is not None:
+            return
+        if ended.code == 0 or (self._stopping and ended.code in _STOPPED_CODES):
+            if self._attendance is not None:
+                self._attendance.send({"kind": "left", "rank": rank.number})
+            return
+        rank.relay.finish(_STDERR_OPEN, _STDERR_OPEN)
+        host = self._job.cluster.current_host
+        name = self._program.name if self._program else ""
+        folder = self._program.folder if self._program else None
+        reason = self._written() or failure_reason(
+            name, ended, rank.relay.tail(), f"{host}, rank {rank.number}", folder
+        )
+        began = rank.relay.trouble_at if ended.signal is None else None
+        self._fail(reason, ended.code, age=self._clock() - began if began else 0.0, ranks=[rank.number])
+
+    def _written(self) -> str:
+        """What the script itself has left as the reason."""
+        try:
+            return self._job.folders.failure.read_text(encoding="utf-8", errors="replace")[:1024].strip()
+        except OSError:
+            return ""
+
+    def _fail(self, reason: str, code: int, *, age: float = 0.0, ranks: list[int] | None = None) -> None:
+        if self._own is None:
+            self._own = (reason, code or 1)
+            self._judge_by = self._clock() + VERDICT_WITHIN
+        if self._attendance is None:
+            self._judge(reason)
+        elif self._attendance.linked:
+            self._attendance.send(
+                _failed(reason, age=age, ranks=self._all_ranks() if ranks is None else ranks)
+            )
+        else:
+            self._judge_by = self._clock() + self._job.settings.start_timeout
+
+    def _judge(self, reason: str) -> None:
+        """The job has failed: end what runs here."""
+        if self._verdict is not None:
+            return
+        self._verdict = reason
+        self._judge_by = None
+        if self._attendance is not None:
+            self._attendance.leave()
+        for rank in self._ranks:
+            if rank.ended is None:
+                send_signal(rank, signal.SIGTERM)
+        self._kill_at = self._clock() + KILL_AFTER
+
+    def _look_at_clock(self) -> None:
+        now = self._clock()
+        if self._judge_by is not None and now >= self._judge_by and self._own is not None:
+            self._judge(self._own[0])
+        if self._kill_at is not None and now >= self._kill_at:
+            for rank in self._ranks:
+                send_signal(rank, signal.SIGKILL)
+            self._kill_at = None
+        if self._leave_by is not None and now >= self._leave_by:
+            self._end(0)
+        if self._verdict is not None and all(rank.ended for rank in self._ranks):
+            self._end(self._own[1] if self._own is not None else 1)
+
+    def _end(self, code: int) -> None:
+        if self._code is None:
+            self._code = code
+
+    def _finish(self, code: int) -> int:
+        for rank in self._ranks:
+            rank.relay.finish(_STDERR_OPEN, _STDERR_BUSY)
+        if self._verdict is not None:
+            self._out.say(f"failed: {self._verdict}")
+            try:
+                write_failure(self._job.folders, self._verdict)
+            except OSError as error:
+                self._out.say(f"the reason could not be left in {self._job.folders.failure}: {error}")
+        if self._attendance is not None:
+            self._attendance.leave()
+            self._attendance.finish()
+        for folder in (self._job.folders.model, self._job.folders.output_data):
+            sweep(folder)
+        return code
+
+    def _all_ranks(self) -> list[int]:
+        per_host = self._job.settings.ranks_per_host
+        first = self._job.cluster.index * per_host
+        return list(range(first, first + per_host))
+
+
+def _failed(reason: str, *, age: float, ranks: list[int]) -> dict[str, Any]:
+    return {
+        "kind": "failed",
+        "reason": reason,
+        "age": age,
+        "secondary": is_consequence(reason),
+        "ranks": ranks,
+    }

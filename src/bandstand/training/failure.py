@@ -1,0 +1,164 @@
+"""Why a rank failed, in the 1,024 characters that become the failure reason."""
+
+from __future__ import annotations
+
+import re
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+
+from bandstand.sagemaker_files import MAX_FAILURE
+
+_TRACEBACK = "Traceback (most recent call last):"
+_FRAME = re.compile(r'^\s*File "(?P<file>[^"]+)", line (?P<line>[0-9]+)(?P<function>, in .*)?$')
+_EXCEPTION = re.compile(r"^(?P<type>[A-Za-z_][\w.]*)(?:: (?P<text>.*))?$", re.DOTALL)
+_OURS = frozenset({"BandstandError", "InputError", "JobError", "PlanError", "PlatformError"})
+_NOISE = ("bandstand: ", "Exception ignored in", "sys:1: ", _TRACEBACK)
+_ROWS = re.compile(r"^bandstand: rank [0-9]+ on \S+ has ([0-9]+) rows\.$")
+_LAST_LINES = 5
+_CONSEQUENCE = re.compile(
+    r"connection (?:reset|refused|closed|aborted|lost|timed out)|broken ?pipe|connection to the leader|"
+    r"this rank leaves|"
+    r"(?:peer|remote|socket|collective|rabit|gloo|nccl|mpi)\b.*\b(?:error|closed|failed|reset|timed out)|"
+    r"\b(?:ConnectionError|ConnectionResetError|ConnectionAbortedError|BrokenPipeError|EOFError)\b",
+    re.IGNORECASE,
+)
+_HINTS = {
+    signal.SIGKILL: (
+        "nobody here sent it; most often the system ran out of memory: use fewer rows or threads per host, "
+        "or a larger instance type"
+    ),
+    signal.SIGBUS: (
+        "often the shared memory of the container (/dev/shm) is full: use fewer data-loader workers, or more "
+        "of it"
+    ),
+    signal.SIGILL: "a library was built for another processor: install one that suits this machine",
+    signal.SIGSEGV: "a native library crashed: PYTHONFAULTHANDLER=1 tells where",
+    signal.SIGABRT: "a native library gave up: its last lines are in the log",
+}
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a rank's process ended.
+
+    Args:
+        exit_code: Its exit code, None if a signal ended it.
+        signal: That signal, None if it exited.
+        peak_bytes: Most memory that it held at once.
+    """
+
+    exit_code: int | None
+    signal: int | None
+    peak_bytes: int
+
+    @property
+    def code(self) -> int:
+        """As a shell would tell it: 128 and the signal's number."""
+        return self.exit_code if self.exit_code is not None else 128 + (self.signal or 0)
+
+
+def failure_reason(program: str, ended: Ended, stderr: str, where: str, folder: Path | None) -> str:
+    """Say why a rank failed: its exception with file and line, its signal with memory and rows, or its last
+    words.
+
+    Args:
+        program: The program's name.
+        ended: How the process ended; not with exit code 0.
+        stderr: The end of what it wrote there.
+        where: `algo-2, rank 1`.
+        folder: Where the user's code lives; a line there tells more than one in a library.
+
+    Returns:
+        One paragraph of at most 1,024 characters, the place at its end.
+    """
+    lines = stderr.splitlines()
+    if ended.signal is not None:
+        return _fit(_of_signal(program, ended, lines), f" ({where})")
+    exception = _exception(lines, folder)
+    if exception is not None:
+        text, place = exception
+        return _fit(text, f"{place} on {where}")
+    code = f"exit code {ended.exit_code}"
+    if ended.code > 128 and ended.code - 128 in set(signal.Signals):
+        code += f", as after {signal.Signals(ended.code - 128).name}"
+    said = [line.strip() for line in lines if line.strip() and not line.startswith(_NOISE)][-_LAST_LINES:]
+    if not said:
+        return _fit(f"{program} ended with {code} and wrote nothing on stderr", f" ({where})")
+    return _fit(" | ".join(said), f" ({program}, {code}) on {where}", keep_end=True)
+
+
+def is_consequence(reason: str) -> bool:
+    """Whether a failure reads like the consequence of another rank's end: a connection to it broke."""
+    return _CONSEQUENCE.search(reason) is not None
+
+
+def noted_rows(line: str) -> int | None:
+    """The number of rows that a rank noted in a line of its stderr, None if the line is another."""
+    found = _ROWS.match(line)
+    return int(found[1]) if found else None
+
+
+def _of_signal(program: str, ended: Ended, lines: list[str]) -> str:
+    number = ended.signal or 0
+    name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
+    facts = [f"peak memory {ended.peak_bytes / 2**20:.0f} MiB"]
+    rows = next((found for line in reversed(lines) if (found := noted_rows(line)) is not None), None)
+    if rows is not None:
+        facts.append(f"{rows} rows")
+    text = f"{program} was ended by {name}; {', '.join(facts)}"
+    hint = _HINTS.get(signal.Signals(number)) if number in set(signal.Signals) else None
+    if hint:
+        text += f"; {hint}"
+    said = [line.strip() for line in lines if line.strip() and not line.startswith("bandstand: ")]
+    return f"{text}. Its last line: {said[-1][:300]}" if said else text
+
+
+def _exception(lines: list[str], folder: Path | None) -> tuple[str, str] | None:
+    """The last exception's text, and its place ` (train.py, line 12)`."""
+    begin = max((i for i, line in enumerate(lines) if line.strip() == _TRACEBACK), default=None)
+    if begin is None:  # Python tells a syntax error of the script itself without that line
+        begin = max((i for i, line in enumerate(lines) if _is_syntax_place(line)), default=None)
+        if begin is None:
+            return None
+        begin -= 1
+    frames: list[tuple[str, int]] = []
+    for index in range(begin + 1, len(lines)):
+        line = lines[index]
+        frame = _FRAME.match(line)
+        if frame:
+            frames.append((frame["file"], int(frame["line"])))
+        elif line[:1].strip():
+            message = _message(lines[index:])
+            return (message, _place(frames, folder)) if message else None
+    return None
+
+
+def _is_syntax_place(line: str) -> bool:
+    frame = _FRAME.match(line)
+    return frame is not None and frame["function"] is None
+
+
+def _message(lines: list[str]) -> str:
+    end = next((i for i, line in enumerate(lines) if i and line.startswith(_NOISE)), len(lines))
+    found = _EXCEPTION.match("\n".join(lines[:end]).rstrip())
+    if found is None:
+        return ""
+    kind = found["type"].rpartition(".")[2]
+    text = found["text"] or ""
+    return text if kind in _OURS and text else f"{kind}: {text}" if text else kind
+
+
+def _place(frames: list[tuple[str, int]], folder: Path | None) -> str:
+    if not frames:
+        return ""
+    own = [(file, line) for file, line in frames if folder is not None and Path(file).is_relative_to(folder)]
+    file, line = (own or frames)[-1]
+    return f" ({Path(file).name}, line {line})"
+
+
+def _fit(text: str, place: str, *, keep_end: bool = False) -> str:
+    room = MAX_FAILURE - len(place)
+    if len(text) > room:
+        text = "…" + text[-room + 1 :] if keep_end else text[: room - 1] + "…"
+    return text + place

@@ -1,0 +1,114 @@
+"""One training job as process 1 of a host finds it, and the environment that its ranks get."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bandstand.hyperparameters import Hyperparameters
+from bandstand.sagemaker_files import (
+    Channel,
+    Cluster,
+    Folders,
+    read_channels,
+    read_cluster,
+    read_hyperparameters,
+)
+from bandstand.training.program import Program
+from bandstand.training.script_mode import variables
+from bandstand.training.settings import Settings, read_settings
+from bandstand.training.surroundings import usable_cores
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a host knows of its job before it has met the others.
+
+    Args:
+        folders: Where files are found and left; absolute.
+        cluster: The hosts.
+        raw: The hyperparameters as they came, those of the platform included.
+        channels: Name to channel.
+        settings: The `BANDSTAND_*` variables.
+        environ: This process's environment.
+    """
+
+    folders: Folders
+    cluster: Cluster
+    raw: Mapping[str, str]
+    channels: Mapping[str, Channel]
+    settings: Settings
+    environ: Mapping[str, str]
+
+    @property
+    def hyperparameters(self) -> Hyperparameters:
+        """The hyperparameters, those of the platform apart."""
+        return Hyperparameters(self.raw)
+
+    @property
+    def world_size(self) -> int:
+        """Ranks in the whole job."""
+        return len(self.cluster.hosts) * self.settings.ranks_per_host
+
+    @property
+    def key(self) -> bytes:
+        """What only this job's hosts have; without BANDSTAND_KEY, what they can work out from its documents.
+
+        A derived key keeps jobs apart; it does not keep out somebody who can read the documents.
+        """
+        if self.settings.key:
+            return self.settings.key
+        facts = [self.environ.get("TRAINING_JOB_NAME", ""), self.cluster.hosts, sorted(self.raw.items())]
+        return hashlib.sha256(json.dumps(facts).encode()).digest()
+
+    def rank_environment(self, local_rank: int, program: Program, meet: str | None) -> dict[str, str]:
+        """The environment of one rank.
+
+        Args:
+            local_rank: From 0, on this host.
+            program: What it runs.
+            meet: `address:port` of the leader's hub, None if the job has one rank.
+        """
+        environ = {name: text for name, text in self.environ.items() if name != "BANDSTAND_LISTEN_FD"}
+        environ.update(
+            variables(program, self.hyperparameters, self.cluster, self.channels, self.folders, self.environ)
+        )
+        per_host = self.settings.ranks_per_host
+        threads = self.settings.threads or max(1, usable_cores() // per_host)
+        if self.settings.threads or per_host > 1:  # else a library may use what it finds
+            environ.setdefault("OMP_NUM_THREADS", str(threads))
+        if program.folder is not None:
+            environ["PYTHONPATH"] = ":".join(
+                filter(None, (str(program.folder), self.environ.get("PYTHONPATH")))
+            )
+        environ |= {
+            "BANDSTAND_RANK": str(self.cluster.index * per_host + local_rank),
+            "BANDSTAND_WORLD_SIZE": str(self.world_size),
+            "BANDSTAND_LOCAL_RANK": str(local_rank),
+            "BANDSTAND_LOCAL_SIZE": str(per_host),
+            "BANDSTAND_THREADS": str(threads),
+            "PYTHONUNBUFFERED": "1",
+            "SAGEMAKER_BASE_DIR": str(self.folders.base),
+        }
+        if meet is not None:
+            environ |= {"BANDSTAND_MEET": meet, "BANDSTAND_KEY": self.key.hex()}
+        return environ
+
+
+def read_job(environ: Mapping[str, str]) -> Job:
+    """Read the job's documents and variables.
+
+    Raises:
+        InputError: If one of them does not hold what it should.
+    """
+    folders = Folders(Folders.from_environment(environ).base.absolute())
+    return Job(
+        folders=folders,
+        cluster=read_cluster(folders),
+        raw=read_hyperparameters(folders),
+        channels=read_channels(folders),
+        settings=read_settings(environ),
+        environ=environ,
+    )

@@ -1,0 +1,80 @@
+"""The process around an agent: words, descriptors, signals, exit code."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Sequence
+from queue import SimpleQueue
+from types import FrameType
+from typing import NoReturn
+
+from bandstand.errors import BandstandError
+from bandstand.sagemaker_files import Folders, write_failure
+from bandstand.training.agent import Agent, Events
+from bandstand.training.job import read_job
+from bandstand.training.ranks import ErrorStream
+
+_STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+def run(words: Sequence[str]) -> NoReturn:
+    """Do what the container's arguments say, and end this process with the exit code."""
+    events: Events = SimpleQueue()
+    _listen_to_signals(events)
+    _open_standard_descriptors()
+    out = ErrorStream()
+    try:
+        code = _train(out, events) if list(words) in ([], ["train"]) else _refuse(words, out)
+    except BaseException as error:
+        out.say(f"failed: a fault in Bandstand itself: {type(error).__name__}: {error}")
+        _leave_reason(f"A fault in Bandstand itself: {type(error).__name__}: {error}")
+        raise
+    os._exit(code)  # threads that wait for a lost host or a full pipe must not hold the process
+
+
+def _train(out: ErrorStream, events: Events) -> int:
+    try:
+        job = read_job(os.environ)
+    except BandstandError as error:
+        out.say(f"failed: {error}")
+        _leave_reason(str(error))
+        return error.exit_code
+    return Agent(job, out, events).run()
+
+
+def _refuse(words: Sequence[str], out: ErrorStream) -> int:
+    if list(words) == ["serve"]:
+        out.say(
+            "'serve' is not part of this version: the image trains and does not serve. Run it with 'train'."
+        )
+    else:
+        out.say(f"found the arguments {' '.join(words)!r}; expected 'train' or none.")
+    return 2
+
+
+def _leave_reason(text: str) -> None:
+    write_failure(Folders.from_environment(os.environ), text)
+
+
+def _listen_to_signals(events: Events) -> None:
+    def on_stop(number: int, frame: FrameType | None) -> None:
+        events.put(("signal", number))
+
+    def on_child(number: int, frame: FrameType | None) -> None:
+        events.put(("child", None))
+
+    for number in _STOP_SIGNALS:
+        signal.signal(number, on_stop)
+    signal.signal(signal.SIGCHLD, on_child)
+    # A parent may have blocked them so that none is lost before the handlers are in place.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [*_STOP_SIGNALS, signal.SIGCHLD])
+
+
+def _open_standard_descriptors() -> None:
+    """Open what the parent has closed, so that no socket gets the number of a standard stream."""
+    for descriptor in (0, 1, 2):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)

@@ -1,0 +1,65 @@
+"""Where a user's program lives: a folder, or an archive that is unpacked safely."""
+
+from __future__ import annotations
+
+import tarfile
+import urllib.parse
+from pathlib import Path
+
+from bandstand.errors import InputError, PlatformError
+from bandstand.training.saving import save_atomically
+
+
+def code_folder(submitted: str | None, default: Path) -> Path:
+    """The folder that holds the program.
+
+    Args:
+        submitted: `sagemaker_submit_directory`: a path or `file://` URI of a folder or tar.gz; None if not
+            given.
+        default: `/opt/ml/code`; archives are unpacked there, unless something is there already, as after a
+            restart.
+
+    Raises:
+        InputError: If there is nothing at that place, or an archive is damaged or would write outside its
+            folder.
+        PlatformError: If the place is of a kind that cannot be reached from here.
+    """
+    if not submitted:
+        return default
+    source = _local(submitted)
+    if source.is_dir():
+        return source
+    if not source.is_file():
+        raise InputError(
+            f"sagemaker_submit_directory is {submitted!r}, but there is no folder or file {source}."
+        )
+    if default.is_dir() and any(default.iterdir()):
+        return default
+    try:
+        if default.is_dir():
+            default.rmdir()  # the folder itself is put in place by rename, so that no half of it is ever run
+        save_atomically(default, lambda folder: _unpack(source, folder))
+    except (tarfile.TarError, EOFError, OSError) as error:
+        raise InputError(f"The code in {source} cannot be unpacked to {default}: {error}.") from None
+    return default
+
+
+def _local(submitted: str) -> Path:
+    scheme, colon, _ = submitted.partition("://")
+    if not colon:
+        return Path(submitted)
+    parts = urllib.parse.urlsplit(submitted)
+    if scheme == "file" and parts.netloc in ("", "localhost"):
+        return Path(urllib.parse.unquote(parts.path))
+    raise PlatformError(
+        f"sagemaker_submit_directory is {submitted!r}; this version reads a folder or a tar.gz at a path or "
+        "file:// URI. Put the code into the image, at /opt/ml/code, or give a file:// URI."
+    )
+
+
+def _unpack(archive: Path, folder: Path) -> None:
+    if not hasattr(tarfile, "data_filter"):
+        raise PlatformError("Unpacking code safely needs Python 3.11.4 or newer; update the image's Python.")
+    folder.mkdir()
+    with tarfile.open(archive) as members:
+        members.extractall(folder, filter="data")
