@@ -10,6 +10,8 @@ from bandstand.metric_samples import required_text
 OVERLAP = LONGEST_SEARCH // 2
 """Characters that one window shares with the next: a match up to this length is found wherever it stands."""
 
+_LONGEST_NUMBER = 64
+
 
 class MetricPattern:
     """A metric's name and pattern, ready to search.
@@ -48,11 +50,11 @@ class MetricPattern:
         if len(text) <= LONGEST_SEARCH:
             return self._pattern.search(text)
         for start in range(0, len(text) - OVERLAP, LONGEST_SEARCH - OVERLAP):
-            end = start + LONGEST_SEARCH
+            end = min(start + LONGEST_SEARCH, len(text))
             match = self._pattern.search(text, start, end)
-            if match is None:
-                continue
-            if match.end() >= end:  # what the window's end cut may go on: look again from the match on
-                return self._pattern.match(text, match.start(), match.start() + LONGEST_SEARCH) or match
-            return match
+            if match is not None and end < len(text) and match.end() > end - _LONGEST_NUMBER:
+                # the window's end may have cut a number, or passed for the line's end: look on from here
+                match = self._pattern.match(text, match.start(), match.start() + LONGEST_SEARCH)
+            if match is not None:
+                return match
         return None

@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 _START = re.compile(r"(?<![\w.=-])iteration=([0-9]{1,9}) ", re.ASCII)
-_TOKEN = re.compile(rf"([^\s=]+)=({NUMBER})")
+_TOKEN = re.compile(rf"([^\s=]+)=({NUMBER})(?:#011| |$)")
 
 
 @dataclass(frozen=True)
@@ -119,9 +119,7 @@ class MetricParser:
         """
         text = line.replace("\t", "#011")
         plain = strip_escapes(text)
-        iteration, printed = _metric_line(text)
-        if iteration is None and plain != text:
-            iteration, printed = _metric_line(plain)
+        iteration, printed = _metric_line(plain)
         found: dict[str, float] = {}
         for pattern in self._patterns:
             if pattern.name in found:
@@ -179,12 +177,12 @@ def _metric_line(text: str) -> tuple[int | None, dict[str, float]]:
     for start in _START.finditer(text):
         values: dict[str, float] = {}
         position = start.end()
-        while (token := _TOKEN.match(text, position)) and text[token.end() : token.end() + 1] in ("", " "):
+        while token := _TOKEN.match(text, position):
             if name_problem(token[1]) is None:
                 values.setdefault(token[1], float(token[2]))
             elif token[1] == "iteration":
                 break
-            position = token.end() + 1
+            position = token.end()
         if values:
             return int(start[1]), values
     return None, {}
