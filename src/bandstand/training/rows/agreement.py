@@ -126,7 +126,8 @@ def _unequal(name: str, places: Sequence[str], ranks: Sequence[Facts]) -> Iterat
             yield (
                 f"channel {name!r} is replicated, but {places[0]} has {first.files} files of {first.size} "
                 f"bytes and {place} has {fact.files} of {fact.size} bytes, or other names: rows would "
-                "be lost or used twice. Give every host the same files, or declare the channel as ShardedByS3Key."
+                "be lost or used twice. Give every host the same files, or declare the channel as "
+                "ShardedByS3Key."
             )
             return
 

@@ -1,0 +1,146 @@
+"""Which ranks form the ring: those with rows to train on, and the leader, which takes over rows if need be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bandstand.training.output import note
+from bandstand.training.ring import Ring, join_ring
+from bandstand.training.rows import LoadedChannel, Rows
+from bandstand.training.run import Run
+
+_CHUNK = 4 << 20
+"""Bytes that are sent at a time."""
+
+
+@dataclass(frozen=True)
+class Move:
+    """All rows that one rank has of one channel go to another rank.
+
+    Args:
+        channel: The channel's name.
+        source: The rank that has them.
+        target: The rank that gets them.
+    """
+
+    channel: str
+    source: int
+    target: int
+
+
+@dataclass(frozen=True)
+class LineUp:
+    """Who takes part.
+
+    Args:
+        members: The ranks of the ring, ascending; each has rows to train on, and the first is the leader.
+        moves: What has to move before, in order.
+    """
+
+    members: tuple[int, ...]
+    moves: tuple[Move, ...]
+
+
+def line_up(counts: Mapping[str, Sequence[int]], train: str = "train") -> LineUp:
+    """Choose the ranks of the ring.
+
+    A rank without rows to train on does not take part, since XGBoost's result would depend on it: in 3.2.0
+    dart with subsampling drops other trees there, and absolute and quantile error go wrong. The leader always takes part, since it prints the metrics and saves the model: if it has no rows, it gets all
+    those of the first rank that has some. The ring's parts of the data, and their order, are then those of a
+    job on fewer hosts.
+
+    Args:
+        counts: Channel to the rows of each rank; `train` has some.
+        train: The channel that is trained on.
+    """
+    rows = list(counts[train])
+    moves = []
+    if not rows[0]:
+        giver = next(rank for rank, count in enumerate(rows) if count)
+        moves.append(Move(train, giver, 0))
+        rows[0], rows[giver] = rows[giver], 0
+    members = tuple(rank for rank, count in enumerate(rows) if count)
+    for channel, of_ranks in counts.items():
+        if channel != train:
+            moves += [
+                Move(channel, rank, 0) for rank, count in enumerate(of_ranks) if count and rank not in members
+            ]
+    return LineUp(members, tuple(moves))
+
+
+def settle(
+    run: Run, channels: Mapping[str, LoadedChannel], train: str = "train"
+) -> tuple[tuple[int, ...], dict[str, LoadedChannel]]:
+    """Choose the ranks of the ring and bring rows to them. Collective: every rank of the job calls it.
+
+    Args:
+        run: This rank.
+        channels: As `rows.load` returns them.
+        train: The channel that is trained on.
+
+    Returns:
+        The ranks of the ring, and this rank's rows from now on.
+    """
+    plan = line_up({name: channel.counts for name, channel in channels.items()}, train)
+    settled = dict(channels)
+    if plan.moves:
+        movers = sorted({rank for move in plan.moves for rank in (move.source, move.target)})
+        with join_ring(run, movers) as ring:
+            for move in plan.moves:
+                settled[move.channel] = _moved(run, ring, settled[move.channel], move)
+    if run.is_leader:
+        for line in _told(plan, run):
+            note(line)
+    return plan.members, settled
+
+
+def _moved(run: Run, ring: Ring | None, channel: LoadedChannel, move: Move) -> LoadedChannel:
+    counts = list(channel.counts)
+    sent = counts[move.source]
+    counts[move.target] += sent
+    counts[move.source] = 0
+    rows = channel.rows
+    if ring is not None:
+        source = rows if run.rank == move.source else None
+        got = _sent(ring, source, sent, rows.columns, keep=run.rank == move.target)
+        if run.rank == move.source:
+            rows = Rows(np.empty(0, np.float32), np.empty((0, rows.columns), np.float32))
+        elif got is not None:
+            rows = Rows(np.concatenate([rows.labels, got[:, 0]]), np.concatenate([rows.features, got[:, 1:]]))
+    return LoadedChannel(channel.name, rows, tuple(counts))
+
+
+def _sent(
+    ring: Ring, source: Rows | None, count: int, features: int, *, keep: bool
+) -> NDArray[np.float32] | None:
+    """Send rows around the ring, some at a time: one rank gives them, the others give zeros."""
+    got = np.empty((count, features + 1), np.float32) if keep else None
+    step = max(1, _CHUNK // (4 * (features + 1)))
+    for start in range(0, count, step):
+        part = np.zeros((min(step, count - start), features + 1), np.float32)
+        if source is not None:
+            part[:, 0] = source.labels[start : start + step]
+            part[:, 1:] = source.features[start : start + step]
+        part = ring.sum(part)
+        if got is not None:
+            got[start : start + step] = part
+    return got
+
+
+def _told(plan: LineUp, run: Run) -> list[str]:
+    hosts = [host for host in run.hosts for _ in range(run.local_size)]
+
+    def name(rank: int) -> str:
+        return hosts[rank] if run.local_size == 1 else f"{hosts[rank]}, rank {rank}"
+
+    lines = [
+        f"{name(move.source)} hands its rows of {move.channel} to {name(move.target)}" for move in plan.moves
+    ]
+    aside = [name(rank) for rank in range(run.world_size) if rank not in plan.members]
+    if aside:
+        lines.append(f"without rows to train on, standing aside: {', '.join(aside)}.")
+    return lines
