@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from bandstand.metric_line import MAX_PATTERN, NUMBER
-from bandstand.metric_samples import Sample, fitting_sample, natural_line, samples, stalls
+from bandstand.metric_samples import Sample, compiled, fitting_sample, natural_line, samples, stalls
 
 LONGEST_SEARCH = 4096
 """Characters of a line that a pattern sees at once (see `bandstand.metric_search`)."""
@@ -167,8 +167,8 @@ def _explodes(pattern: re.Pattern[str], start: str, piece: str) -> bool:
 
 def _compiled(regex: str) -> re.Pattern[str] | str:
     try:
-        return re.compile(regex)
-    except (re.error, RecursionError, OverflowError) as error:
+        return compiled(regex)
+    except ValueError as error:
         return str(error)
 
 

@@ -8,6 +8,7 @@ parse tree there is.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from itertools import product
@@ -32,6 +33,20 @@ _MOST_STALLS = 12
 _EASY_NUMBERS = ("0.5", "12", "5")
 
 
+def compiled(regex: str) -> re.Pattern[str]:
+    """A pattern out of its text; Python's doubts about its future syntax are not shown to the user.
+
+    Raises:
+        ValueError: If it does not compile; the text says why.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)
+            return re.compile(regex)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise ValueError(str(error)) from None
+
+
 class Sample:
     """A line that a pattern matches, with a gap where the number stands.
 
@@ -49,7 +64,7 @@ class Sample:
 
 def samples(pattern: re.Pattern[str]) -> Iterator[Sample]:
     """Lines that a pattern may match, the plainest first; none if its first group is not met."""
-    tree = _PARSER.parse(pattern.pattern, pattern.flags)
+    tree = _parsed(pattern)
     seen = set()
     for extra, anything, ahead in product((0, 1), ("x", " "), (True, False)):
         template = _Walk(extra, anything, ahead, gap=True).text(tree)
@@ -70,7 +85,7 @@ def fitting_sample(pattern: re.Pattern[str]) -> Sample | None:
 
 def natural_line(pattern: re.Pattern[str]) -> str:
     """A line made up for the pattern with whatever its groups ask for."""
-    return _Walk(1, "x", True, gap=False).text(_PARSER.parse(pattern.pattern, pattern.flags))
+    return _Walk(1, "x", True, gap=False).text(_parsed(pattern))
 
 
 def stalls(pattern: re.Pattern[str]) -> list[tuple[str, str]]:
@@ -82,7 +97,7 @@ def stalls(pattern: re.Pattern[str]) -> list[tuple[str, str]]:
     found: dict[tuple[str, str], None] = {}
     for anything in ("x", " "):
         walk = _Walk(1, anything, True, gap=False)
-        walk.text(_PARSER.parse(pattern.pattern, pattern.flags))
+        walk.text(_parsed(pattern))
         found.update(dict.fromkeys(walk.repeated))
     return list(found)[:_MOST_STALLS]
 
@@ -92,7 +107,7 @@ def required_text(pattern: re.Pattern[str]) -> str:
     if pattern.flags & re.IGNORECASE:
         return ""
     runs = [""]
-    for kind, value in _nodes(_PARSER.parse(pattern.pattern, pattern.flags)):
+    for kind, value in _nodes(_parsed(pattern)):
         if kind == "LITERAL":
             runs[-1] += chr(value)
         elif kind != "AT":
@@ -176,6 +191,12 @@ class _Walk:
         if together:
             self.repeated.append((self._written, together))
         return next((text for text in texts if _MARK in text), texts[0])
+
+
+def _parsed(pattern: re.Pattern[str]) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        return _PARSER.parse(pattern.pattern, pattern.flags)
 
 
 def _nodes(tree: Iterable[tuple[Any, Any]]) -> Iterator[tuple[str, Any]]:

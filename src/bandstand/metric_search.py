@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from bandstand.metric_patterns import LONGEST_SEARCH
-from bandstand.metric_samples import required_text
+from bandstand.metric_samples import compiled, required_text
 
 OVERLAP = LONGEST_SEARCH // 2
 """Characters that one window shares with the next: a match up to this length is found wherever it stands."""
@@ -32,8 +32,8 @@ class MetricPattern:
     def __init__(self, name: str, regex: str) -> None:
         self.name = name
         try:
-            self._pattern = re.compile(regex)
-        except (re.error, RecursionError, OverflowError) as error:
+            self._pattern = compiled(regex)
+        except ValueError as error:
             raise ValueError(f"is not a regular expression: {error}") from None
         if not self._pattern.groups:
             raise ValueError("has no group to capture the number")
