@@ -38,7 +38,7 @@ def test_names_are_unique_whatever_their_letter_case(record):
 def test_an_unknown_name_is_answered_with_the_nearest_one(record):
     with record.transaction() as connection:
         take_name(connection, "direct-marketing", "tuning")
-    with pytest.raises(InputError, match="no job 'direct-marketng'.*Did you mean 'direct-marketing'"):
+    with pytest.raises(InputError, match=r"no job 'direct-marketng'.*Did you mean 'direct-marketing'"):
         record.kind("direct-marketng")
 
 
@@ -58,9 +58,13 @@ def test_a_free_name_counts_up_and_stays_within_the_limit(record):
 
 
 def test_a_transaction_that_fails_leaves_nothing(record):
-    with pytest.raises(RuntimeError), record.transaction() as connection:
-        take_name(connection, "half", "tuning")
-        raise RuntimeError
+    def fail() -> None:
+        with record.transaction() as connection:
+            take_name(connection, "half", "tuning")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
     assert record.read("SELECT * FROM names") == []
 
 
@@ -85,7 +89,7 @@ def test_many_writers_and_readers_at_once_lose_nothing(tmp_path):
                     with record.transaction() as connection:
                         take_name(connection, f"{writer}-{number}", "tuning")
                     record.read("SELECT COUNT(*) FROM names")
-        except Exception as error:
+        except PlatformError as error:
             failures.append(error)
 
     threads = [threading.Thread(target=write, args=(writer,)) for writer in range(6)]
@@ -110,13 +114,13 @@ def test_a_record_of_a_newer_bandstand_is_refused_and_left_as_it_is(tmp_path):
 
 def test_a_file_that_is_no_record_is_refused_with_advice(tmp_path):
     (tmp_path / FILE).write_bytes(b"not a database at all" * 100)
-    with pytest.raises(PlatformError, match="no record of Bandstand's. Move the file away"):
+    with pytest.raises(PlatformError, match=r"no record of Bandstand's\. Move the file away"):
         Record.open(tmp_path)
 
 
 def test_a_home_below_a_file_is_refused_with_advice(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(PlatformError, match="cannot be written.*--home or BANDSTAND_HOME"):
+    with pytest.raises(PlatformError, match=r"cannot be written.*--home or BANDSTAND_HOME"):
         Record.open(tmp_path / "file" / "home")
 
 
