@@ -21,6 +21,9 @@ class WrittenFloat(float):
         number.text = text.replace("_", "")
         return number
 
+    def __deepcopy__(self, memo: object) -> WrittenFloat:
+        return self
+
 
 def as_text(value: object) -> str:
     """Return a value of a job file as the text that a request carries."""

@@ -45,6 +45,8 @@ def _check_members(
             if value not in (False, None) and findings.given(where):
                 idle[findings.words(where)] = WITHOUT_EFFECT[inner]
         elif inner not in HONOURED and refusal is None:
+            if findings.doubtful(where):
+                continue
             found = f"{name}, which this release does not know"
             findings.problem(622, where, found, "the members that it knows", "Take it out to run here.")
         elif inner not in WHOLE:

@@ -17,8 +17,8 @@ _TIME = re.compile(r"(?:-[0-9]+)+\Z", re.ASCII)
 def legal_name(name: str, limit: int) -> str:
     """Return a name that SageMaker takes, the name itself where it is one.
 
-    Other characters than letters, digits and hyphens become hyphens. A name that is too long loses its middle:
-    a hash of all of it takes the place, and the numbers at its end, often a time, are kept.
+    Other characters than letters, digits and hyphens become hyphens. A name that is too long loses its
+    middle: a hash of all of it takes the place, and the numbers at its end, often a time, are kept.
 
     Args:
         name: What the job is called.

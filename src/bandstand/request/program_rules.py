@@ -138,11 +138,12 @@ def _check_folders(definition: Definition, findings: Findings) -> None:
 def _check_xgboost(document: Mapping[str, Any], definition: Definition, findings: Findings) -> None:
     found = {channel.get("ChannelName"): (channel, place) for channel, place in channels(definition)}
     data = (*definition.place, "InputDataConfig")
-    if "train" not in found and not findings.doubtful(data):
+    sound = not findings.doubtful(data)
+    if "train" not in found and sound:
         what = ", ".join(sorted(str(name) for name in found)) or "no channels"
         findings.problem(424, data, what, "a channel named train", "Add the channel train.")
     metric = str(dig(document, *CONFIG, "HyperParameterTuningJobObjective", "MetricName") or "")
-    if metric.startswith("validation:") and "validation" not in found and not findings.doubtful(data):
+    if metric.startswith("validation:") and "validation" not in found and sound:
         fix = "Add the channel validation: without it nothing reports the objective."
         findings.problem(424, data, f"no channel for {metric}", "a channel named validation", fix)
     if "num_round" not in definition.static and "num_round" not in definition.tuned_names():

@@ -125,7 +125,8 @@ def _check_text(shape: Any, value: str, place: Place, findings: Findings, what: 
             fix = f"Did you mean {close}?" if close else "Take one of those."
             findings.problem(205, place, found, listed(shape.enum), fix)
         return
-    _check_size(shape, len(value), "characters", place, findings, what)
+    if not _check_size(shape, len(value), "characters", place, findings, what):
+        return
     if shape.name == LOCATION and value.startswith("file:"):
         if not value.startswith("file:///"):
             findings.problem(
@@ -155,15 +156,18 @@ def _check_number(shape: Any, value: float, place: Place, findings: Findings) ->
         findings.problem(207, place, shown(value), allowed, "Take a number within these limits.")
 
 
-def _check_size(shape: Any, size: int, unit: str, place: Place, findings: Findings, what: str = "") -> None:
+def _check_size(shape: Any, size: int, unit: str, place: Place, findings: Findings, what: str = "") -> bool:
+    """Check how long something is; False if a problem was told."""
     low, high = shape.metadata.get("min"), shape.metadata.get("max")
     if high is not None and size > high:
-        few = "fewer" if unit == "entries" else "a shorter text"
-        findings.problem(206, place, f"{what}{size} {unit}", f"at most {high}", f"Take {few}.")
+        fix = "Take fewer." if unit == "entries" else "Take a shorter text."
+        findings.problem(206, place, f"{what}{size} {unit}", f"at most {high}", fix)
     elif low is not None and size < low:
-        findings.problem(
-            206, place, f"{what}{size} {unit}", f"at least {low}", "Fill it in, or leave it out."
-        )
+        fix = "Fill it in, or leave it out."
+        findings.problem(206, place, f"{what}{size} {unit}", f"at least {low}", fix)
+    else:
+        return True
+    return False
 
 
 def _found(value: object) -> str:

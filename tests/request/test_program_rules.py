@@ -1,0 +1,194 @@
+"""What runs, what it reads, and whether both are there."""
+
+from __future__ import annotations
+
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bandstand.errors import Problem
+from bandstand.request import Plan, TuningPlan
+
+Change = Callable[..., dict[str, Any]]
+Problems = Callable[..., list[Problem]]
+PlanOf = Callable[..., Plan]
+
+IMAGE = "AlgorithmSpecification.TrainingImage"
+URI = "InputDataConfig.0.DataSource.S3DataSource.S3Uri"
+AWS = "683313688378.dkr.ecr.us-east-1.amazonaws.com/sagemaker-xgboost:1.7-1"
+
+
+def _script(folder: Path, program: str = "train.py", home: str = "src") -> dict[str, Any]:
+    static = {"sagemaker_program": program, "sagemaker_submit_directory": (folder / home).as_uri()}
+    return {"HyperParameters": static, IMAGE: "mine:1"}
+
+
+def _numbers(found: list[Problem]) -> list[int]:
+    return [problem.number for problem in found]
+
+
+def test_an_image_with_nothing_that_names_a_program_is_refused(
+    training: dict[str, Any], change: Change, problems: Problems
+) -> None:
+    found = problems(change(training, {IMAGE: "mine:1", "HyperParameters": None}))
+    assert _numbers(found) == [421]
+    assert "Add algorithm, or sagemaker_program and sagemaker_submit_directory" in found[0].fix
+
+
+def test_a_script_of_any_image_runs(
+    training: dict[str, Any], change: Change, plan_of: PlanOf, folder: Path
+) -> None:
+    assert plan_of(change(training, _script(folder))).image == "mine:1"
+
+
+def test_a_script_may_be_named_by_the_environment_and_in_quotes(
+    training: dict[str, Any], change: Change, plan_of: PlanOf, folder: Path
+) -> None:
+    submit = f'"{(folder / "src").as_uri()}"'
+    plan_of(
+        change(
+            training,
+            {
+                IMAGE: "mine:1",
+                "HyperParameters": {"sagemaker_submit_directory": submit, "algorithm": '"auto"'},
+                "Environment": {"SAGEMAKER_PROGRAM": "train.py"},
+            },
+        )
+    )
+
+
+def test_a_script_that_is_not_there_gets_the_nearest_name(
+    training: dict[str, Any], change: Change, problems: Problems, folder: Path
+) -> None:
+    found = problems(change(training, _script(folder, "trian.py")))
+    assert (found[0].number, found[0].fix) == (422, "Did you mean train.py?")
+
+
+def test_a_folder_that_is_not_there_is_named(
+    training: dict[str, Any], change: Change, problems: Problems, folder: Path
+) -> None:
+    found = problems(change(training, _script(folder, home="source")))
+    assert _numbers(found) == [422]
+    assert f"{folder}/source, which does not exist" in found[0].found
+
+
+def test_a_program_outside_its_folder_is_refused(
+    training: dict[str, Any], change: Change, problems: Problems, folder: Path
+) -> None:
+    (folder / "other.py").write_text("")
+    found = problems(change(training, _script(folder, "../other.py")))
+    assert (found[0].number, found[0].allowed) == (422, "a program below it")
+
+
+def test_a_program_that_cannot_be_executed_is_refused(
+    training: dict[str, Any], change: Change, problems: Problems, plan_of: PlanOf, folder: Path
+) -> None:
+    program = folder / "src" / "train"
+    program.write_text("#!/bin/sh\n")
+    found = problems(change(training, _script(folder, "train")))
+    assert (found[0].number, found[0].fix) == (422, f"Run: chmod +x {program}")
+    program.chmod(0o755)
+    plan_of(change(training, _script(folder, "train")))
+
+
+def test_code_may_be_an_archive_but_not_another_file(
+    training: dict[str, Any], change: Change, problems: Problems, plan_of: PlanOf, folder: Path
+) -> None:
+    with tarfile.open(folder / "code.tar.gz", "w:gz") as archive:
+        archive.add(folder / "src" / "train.py", "train.py")
+    plan_of(change(training, _script(folder, home="code.tar.gz")))
+    assert "no archive" in problems(change(training, _script(folder, home="src/train.py")))[0].found
+
+
+def test_code_elsewhere_or_in_the_image_cannot_run_here(
+    training: dict[str, Any], change: Change, problems: Problems, folder: Path
+) -> None:
+    for place, number in ((None, 422), ("/opt/ml/code", 422), ("s3://bucket/code.tar.gz", 613)):
+        changes = _script(folder)
+        if place is None:
+            del changes["HyperParameters"]["sagemaker_submit_directory"]
+        else:
+            changes["HyperParameters"]["sagemaker_submit_directory"] = place
+        assert _numbers(problems(change(training, changes))) == [number]
+
+
+def test_an_unknown_algorithm_gets_the_nearest_name(
+    training: dict[str, Any], change: Change, problems: Problems
+) -> None:
+    found = problems(change(training, {"HyperParameters.algorithm": "xgbost"}))
+    assert (found[0].number, found[0].fix) == (620, "Did you mean xgboost?")
+    assert "no built-in" in problems(change(training, {"HyperParameters.algorithm": "linear"}))[0].found
+    assert "yet" in problems(change(training, {"HyperParameters.algorithm": "horovod"}))[0].found
+
+
+@pytest.mark.parametrize("image", [AWS, "sagemaker-xgboost", f"{AWS}@sha256:{'0' * 64}"])
+def test_an_image_of_aws_stands_for_the_built_in_with_its_metrics(
+    tuning: dict[str, Any], change: Change, plan_of: Callable[..., TuningPlan], image: str
+) -> None:
+    body = "TrainingJobDefinition"
+    plan = plan_of(
+        change(
+            tuning,
+            {
+                f"{body}.{IMAGE}": image,
+                f"{body}.StaticHyperParameters.algorithm": None,
+                f"{body}.AlgorithmSpecification.MetricDefinitions": None,
+            },
+        )
+    )
+    assert dict(plan.definition.hyperparameters)["algorithm"] == "xgboost"
+    assert '"algorithm"' not in plan.document
+    assert [name for name, _ in plan.definition.metrics] == ["validation:auc"]
+    assert any("stands in for it here" in note for note in plan.notes)
+
+
+def test_an_image_that_only_resembles_ones_of_aws_stands_for_nothing(
+    training: dict[str, Any], change: Change, problems: Problems
+) -> None:
+    for image in ("my-sagemaker-xgboost:1", "sagemaker-xgboost-fork", "x/sagemaker-xgboost/y"):
+        found = problems(change(training, {IMAGE: image, "HyperParameters": {"num_round": "3"}}))
+        assert _numbers(found) == [421]
+
+
+def test_the_built_in_needs_its_channels_and_rounds(
+    tuning: dict[str, Any], change: Change, problems: Problems
+) -> None:
+    body = "TrainingJobDefinition"
+    config = "HyperParameterTuningJobConfig"
+    found = problems(
+        change(
+            tuning,
+            {f"{body}.InputDataConfig": None, f"{config}.ParameterRanges.IntegerParameterRanges": None},
+        )
+    )
+    assert _numbers(found) == [424, 424, 424]
+    assert [problem.allowed for problem in found] == [
+        "a channel named train",
+        "a channel named validation",
+        "a number of rounds",
+    ]
+
+
+@pytest.mark.parametrize("kind", ["text/csv", "csv", "text/csv; label_size=1", "CSV"])
+def test_the_built_in_reads_csv(training: dict[str, Any], change: Change, plan_of: PlanOf, kind: str) -> None:
+    plan_of(change(training, {"InputDataConfig.0.ContentType": kind}))
+
+
+@pytest.mark.parametrize("kind", ["text/libsvm", "libsvm", "application/x-parquet", "text/x-csv", ""])
+def test_the_built_in_reads_nothing_else_yet(
+    training: dict[str, Any], change: Change, problems: Problems, kind: str
+) -> None:
+    assert _numbers(problems(change(training, {"InputDataConfig.0.ContentType": kind}))) == [621]
+
+
+def test_a_channel_that_is_not_there_or_empty_is_named(
+    training: dict[str, Any], change: Change, problems: Problems, plan_of: PlanOf, folder: Path
+) -> None:
+    (folder / "empty" / "inner").mkdir(parents=True)
+    assert "does not exist" in problems(change(training, {URI: f"file://{folder}/nothing"}))[0].found
+    assert "has no files" in problems(change(training, {URI: f"file://{folder}/empty"}))[0].found
+    assert _numbers(problems(change(training, {URI: "file:///a%00b"}))) == [423]
+    plan_of(change(training, {URI: f"file://{folder}/data/train/part-0.csv"}))
