@@ -51,7 +51,7 @@ class Enclosure:
             _write("/proc/self/uid_map", f"{user} {user} 1")
             _write("/proc/self/gid_map", f"{group} {group} 1")
 
-    def arrange(self, name: str, binds: tuple[mounts.Bind | mounts.Selection, ...]) -> None:
+    def arrange(self, name: str, binds: tuple[mounts.Mount, ...]) -> None:
         """Make this process, the first of its name spaces, see its own host name, processes and files.
 
         Args:
@@ -73,7 +73,7 @@ class Enclosure:
 NONE = Enclosure(files=False, processes=False, users=False)
 
 
-def find_enclosure(environ: Mapping[str, str], trial: tuple[mounts.Bind, ...]) -> Enclosure:
+def find_enclosure(environ: Mapping[str, str], trial: tuple[mounts.Mount, ...]) -> Enclosure:
     """Find the best enclosure that works here, by trying.
 
     Args:
@@ -97,7 +97,7 @@ def find_enclosure(environ: Mapping[str, str], trial: tuple[mounts.Bind, ...]) -
     return Enclosure(False, False, False, refusals[0])
 
 
-def _try(choice: Enclosure, trial: tuple[mounts.Bind, ...]) -> str | None:
+def _try(choice: Enclosure, trial: tuple[mounts.Mount, ...]) -> str | None:
     """Enter an enclosure in a process that ends at once; return what went wrong."""
 
     def inside() -> None:

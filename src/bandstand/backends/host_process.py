@@ -20,7 +20,7 @@ from typing import NoReturn
 from bandstand.backends import kernel
 from bandstand.backends.descendants import kill_descendants
 from bandstand.backends.enclosure import Enclosure
-from bandstand.backends.mounts import Bind, Selection
+from bandstand.backends.mounts import Mount
 
 GO = b"g"
 _RESET = (
@@ -51,7 +51,7 @@ class HostSpec:
     command: tuple[str, ...]
     environment: Mapping[str, str]
     folder: str
-    mounts: tuple[Bind | Selection, ...]
+    mounts: tuple[Mount, ...]
     listener: int | None = None
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bandstand.backends.channels import Source, find_source
 from bandstand.backends.job_folder import JobFolder
-from bandstand.backends.mounts import Bind, Selection
+from bandstand.backends.mounts import Bind, Mount, Overlay, Selection
 from bandstand.backends.task import Task
 from bandstand.sagemaker_files import BASE, Channel, Cluster, Folders, write_config
 
@@ -59,7 +59,7 @@ class Layout:
         write_config(folders, dict(task.hyperparameters), cluster, channels)
         return folders
 
-    def mounts(self, index: int, addresses: Mapping[str, str]) -> tuple[Bind | Selection, ...]:
+    def mounts(self, index: int, addresses: Mapping[str, str]) -> tuple[Mount, ...]:
         """Return what a host with its own mounts sees at `/opt/ml` and `/etc/hosts`.
 
         Args:
@@ -68,12 +68,15 @@ class Layout:
         """
         host = self._task.hosts[index]
         inner, outer = Folders(BASE), Folders(self._folder.host(host) / "ml")
-        shown: list[Bind | Selection] = [Bind(str(outer.base), str(inner.base))]
+        shown: list[Mount] = [Bind(str(outer.base), str(inner.base))]
         outer.checkpoints.mkdir()
         shown.append(Bind(str(self._checkpoints), str(inner.checkpoints)))
         outer.code.mkdir()
         if self._task.code is not None:
-            shown.append(Bind(self._task.code, str(inner.code), read_only=True))
+            scratch = self._folder.host(host) / "code"
+            for name in ("upper", "work"):
+                (scratch / name).mkdir(parents=True)
+            shown.append(Overlay(self._task.code, str(inner.code), str(scratch)))
         for name, source in self._shares(index):
             (outer.data / name).mkdir()
             target = str(inner.data / name)

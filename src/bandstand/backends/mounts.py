@@ -44,6 +44,24 @@ class Selection:
     files: tuple[tuple[str, str], ...]
 
 
+@dataclass(frozen=True)
+class Overlay:
+    """A folder shown so that it can be changed, with the changes kept elsewhere.
+
+    Args:
+        source: Absolute path of the folder, which itself is never changed.
+        target: Absolute path of where it is shown; read-only if the kernel cannot lay one folder over another.
+        scratch: Absolute path of a folder that has empty folders `upper` and `work`, for the changes.
+    """
+
+    source: str
+    target: str
+    scratch: str
+
+
+Mount = Bind | Selection | Overlay
+
+
 def make_private() -> None:
     """Keep mounts from spreading out of, and into, this process's own mount name space; raises OSError."""
     kernel.mount("none", "/", "", kernel.RECURSIVE | kernel.PRIVATE)
@@ -54,7 +72,7 @@ def mount_proc() -> None:
     kernel.mount("proc", "/proc", "proc", _KEPT)
 
 
-def apply(mounts: tuple[Bind | Selection, ...]) -> None:
+def apply(mounts: tuple[Mount, ...]) -> None:
     """Mount everything, in the order given.
 
     Sources are opened before anything is mounted, so that no mount hides the source of a later one. A target
@@ -70,8 +88,10 @@ def apply(mounts: tuple[Bind | Selection, ...]) -> None:
             _bind(f"/proc/self/fd/{descriptor}", entry.target)
             if entry.read_only:
                 _make_read_only(entry.target)
-        else:
+        elif isinstance(entry, Selection):
             _select(entry, descriptor)
+        else:
+            _overlay(entry, descriptor)
         os.close(descriptor)
 
 
@@ -101,6 +121,27 @@ def _select(entry: Selection, source: int) -> None:
             _bind(f"/proc/self/fd/{whole}/{path}", str(place))
     os.close(whole)
     kernel.mount("none", entry.target, "", kernel.REMOUNT | kernel.BIND | kernel.READ_ONLY | _KEPT)
+
+
+def _overlay(entry: Overlay, source: int) -> None:
+    """Lay a folder for the changes over the source, and show both at the source's own place, too.
+
+    The folders are named by descriptors, since commas and colons in their paths would mean something else.
+    """
+    parts = {"lowerdir": source}
+    for part, name in (("upperdir", "upper"), ("workdir", "work")):
+        parts[part] = os.open(Path(entry.scratch, name), os.O_PATH | os.O_CLOEXEC)
+    options = ",".join(f"{part}=/proc/self/fd/{descriptor}" for part, descriptor in parts.items())
+    own_place = os.path.realpath(entry.source)
+    try:
+        if any(point != own_place for point in _mount_points(own_place)):
+            raise OSError(f"other file systems are mounted below {own_place}")
+        kernel.mount("overlay", entry.target, "overlay", 0, f"{options},userxattr")
+    except OSError:
+        _bind(f"/proc/self/fd/{source}", entry.target)
+        _make_read_only(entry.target)
+        return
+    _bind(entry.target, own_place)
 
 
 def _make_target(target: str, *, folder: bool) -> None:

@@ -128,7 +128,7 @@ def _pack_all(task: Task, folder: JobFolder, with_model: bool) -> dict[str, obje
             told["notes"] = [
                 f"Left out, since an earlier host had the name: {name}." for name in model.left_out
             ]
-            _remove([folders.base for _, folders in hosts])
+            _remove([folder.host(host) for host in task.hosts])
     except OSError as error:
         told["error"] = str(error)
     return told
