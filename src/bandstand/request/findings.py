@@ -41,8 +41,11 @@ class Findings:
             self._given.add(place)
 
     def doubted(self, key: str) -> bool:
-        """Whether a problem was found with a job file's key, or with the table that it stands in."""
-        return any(key == doubted or key.startswith(f"{doubted}.") for doubted in self._doubted)
+        """Whether a problem was found with a job file's key, with one below it or with one above it."""
+        return any(
+            key == doubted or key.startswith(f"{doubted}.") or doubted.startswith(f"{key}.")
+            for doubted in self._doubted
+        )
 
     def doubt(self, key: str) -> None:
         """Remember a key of a job file that a problem was found with, so that its place is doubtful."""

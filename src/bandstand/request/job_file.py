@@ -199,9 +199,10 @@ def _put_algorithm(page: Draft, job: JobFile, top: Place, static: Mapping[str, s
     if image is None and ("sagemaker_program" in static or "algorithm" in static):
         image = IMAGE
         page.findings.note(f"image: {IMAGE}, since none is given.")
-    if image is None:
+    if image is None and not any(page.findings.doubted(key) for key in ("hyperparameters", "program")):
         fix = 'Add program = "train.py", or algorithm = "xgboost" to hyperparameters, or an image.'
         page.findings.refuse(107, "program", "nothing to run", "a program, an algorithm or an image", fix)
+    if image is None:
         page.findings.doubt("image")
     page.put((*place, "TrainingImage"), image, "image")
     page.put((*place, "TrainingInputMode"), "File", "channels")

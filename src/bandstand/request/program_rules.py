@@ -42,6 +42,8 @@ def check_program(document: Mapping[str, Any], definition: Definition, findings:
 
 def _refuse_nothing(definition: Definition, findings: Findings) -> None:
     place = (*definition.place, "AlgorithmSpecification", "TrainingImage")
+    if findings.doubtful(place) or findings.doubtful(definition.static_place):
+        return
     static = findings.words(definition.static_place)
     fix = f'Add algorithm = "xgboost" to {static}, or name a script by program.'
     if findings.exact:

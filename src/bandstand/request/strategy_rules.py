@@ -63,7 +63,7 @@ def _check_hyperband(document: Mapping[str, Any], found: list[Definition], findi
     where = findings.words(top)
     if high is None and not findings.doubtful(top):
         high = _infer(found, top, findings)
-    if high is None:
+    if high is None or findings.doubtful(top):
         return
     if high > MAX_RESOURCE:
         findings.problem(325, top, str(high), f"at most {MAX_RESOURCE}", f"Lower {where}.")
