@@ -1,4 +1,4 @@
-"""Which ranks form the ring: those with rows to train on, and the leader, which takes over rows if need be."""
+"""Which ranks form the ring: those with rows to train on, and the leader, to which rows move if need be."""
 
 from __future__ import annotations
 
@@ -49,9 +49,10 @@ def line_up(counts: Mapping[str, Sequence[int]], train: str = "train") -> LineUp
     """Choose the ranks of the ring.
 
     A rank without rows to train on does not take part, since XGBoost's result would depend on it: in 3.2.0
-    dart with subsampling drops other trees there, and absolute and quantile error go wrong. The leader always takes part, since it prints the metrics and saves the model: if it has no rows, it gets all
-    those of the first rank that has some. The ring's parts of the data, and their order, are then those of a
-    job on fewer hosts.
+    dart with subsampling drops other trees there, and absolute and quantile error go wrong. The leader always
+    takes part, since it prints the metrics and saves the model: if it has no rows, it gets all those of the
+    first rank that has some. The ring's parts of the data, and their order, are then those of a job on fewer
+    hosts.
 
     Args:
         counts: Channel to the rows of each rank; `train` has some.

@@ -124,6 +124,6 @@ def _log_lines(name: str, places: Sequence[str], ranks: Sequence[Facts], width: 
     text = f"channel {name}: {total} rows in all ({how}): {per_rank}"
     if total:
         labels = describe_labels([fact.labels for fact in ranks], [fact.rows for fact in ranks])
-        text += f"; {width} columns: the label and {width - 1} features; {labels}."
+        text += f"; {width} columns (the label and {width - 1} features); {labels}."
     skipped = sorted({file for fact in ranks for file in fact.skipped})
     return [text] + ([f"channel {name}: not read: {', '.join(skipped)}."] if skipped else [])

@@ -1,0 +1,186 @@
+"""Built-in XGBoost: one model, trained by all ranks on their own rows; one exact metric line per iteration."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import xgboost
+
+import bandstand
+from bandstand.errors import InputError, JobError
+from bandstand.training.exact import ExactMetrics
+from bandstand.training.output import note
+from bandstand.training.ring import Ring, join_ring, plain_message
+from bandstand.training.ring_members import settle
+from bandstand.training.rows import LoadedChannel, Rows, load
+from bandstand.training.run import Run
+from bandstand_container.xgboost_patience import Patience
+from bandstand_container.xgboost_settings import OWN_NAMES, Settings, read_settings
+from bandstand_container.xgboost_trial import try_labels, try_settings
+from bandstand_container.xgboost_warnings import told_warnings
+
+MODEL = "xgboost-model"
+"""The model's file name, as AWS's container has it; UBJSON, for `xgboost.Booster().load_model`."""
+
+CHECKPOINT_SECONDS = 60.0
+"""About how much time lies between two checkpoints."""
+
+
+def main() -> None:
+    """Train a model as the job's hyperparameters say.
+
+    Raises:
+        InputError: If a hyperparameter or a row of data is wrong: on all ranks, before training.
+        JobError: If XGBoost fails in training.
+    """
+    run = bandstand.start()
+    with told_warnings(tell=run.is_leader):
+        settings = check_settings(run)
+        channels = load(run, ["train"], optional=["validation"])
+        check_labels(run, settings, channels)
+        members, channels = settle(run, channels)
+        run.note_rows(len(channels["train"].rows))
+        try:
+            with join_ring(run, members) as ring:
+                if ring is not None:
+                    train(run, ring, settings, channels)
+        except xgboost.core.XGBoostError as error:
+            raise JobError(f"XGBoost {xgboost.__version__} failed: {plain_message(error)}") from None
+
+
+def check_settings(run: Run) -> Settings:
+    """Read the hyperparameters and let the installed XGBoost judge them, before any data is read."""
+    settings, problems = read_settings(run.hyperparameters, run.world_size, run.threads)
+    refused, unused = try_settings(settings.parameters, settings.metrics, OWN_NAMES)
+    problems += refused
+    if problems:
+        raise InputError("\n".join(problems))
+    if run.is_leader:
+        given = ", ".join(f"{name}={value}" for name, value in settings.parameters.items())
+        note(f"XGBoost {xgboost.__version__}, {settings.rounds} iterations: {given}.")
+        for text in unused:
+            note(text)
+    return settings
+
+
+def check_labels(run: Run, settings: Settings, channels: Mapping[str, LoadedChannel]) -> None:
+    """Let the objective judge the labels of all ranks, before any rank depends on another one."""
+    watched = settings.watched or ""
+    if watched.startswith("validation:") and "validation" not in channels:
+        raise InputError(
+            f"The tuning objective is {watched!r}, but the job has no rows in a channel 'validation'. Add "
+            "the channel, or choose a metric of the training channel such as train:auc."
+        )
+    found = run.gather(try_labels(settings.parameters, channels["train"].rows))
+    hosts = [host for host in run.hosts for _ in range(run.local_size)]
+    problems = [f"{host}: {text}" for host, texts in zip(hosts, found, strict=True) for text in texts]
+    if problems:
+        raise InputError("\n".join(problems))
+
+
+def train(run: Run, ring: Ring, settings: Settings, channels: dict[str, LoadedChannel]) -> None:
+    """Train, report each iteration, and leave the model of the last one. Collective in the ring.
+
+    Args:
+        run: This rank.
+        ring: The ranks that train together.
+        settings: What to train.
+        channels: This rank's rows; taken out of the mapping as XGBoost gets its own copy.
+    """
+    parameters = settings.for_booster()
+    evaluated = {"validation"}
+    if settings.train_metrics or (settings.train_metrics is None and "validation" not in channels):
+        evaluated.add("train")
+    matrices, metrics = {}, {}
+    for name in list(channels):
+        rows = channels.pop(name).rows
+        if name in evaluated:
+            metrics[name] = ExactMetrics(ring, parameters, name, rows.labels)
+        matrices[name] = matrix_of(rows, settings)
+        del rows
+    booster = xgboost.Booster(parameters, list(matrices.values()), model_file=run.resume_path)
+    patience = Patience(ring, settings.patience, settings.watched) if settings.patience else None
+    pace = Pace(ring)
+    for iteration in run.iterations(settings.rounds):
+        booster.update(matrices["train"], iteration - 1)
+        values: dict[str, float] = {}
+        for name, metric in metrics.items():
+            values |= metric(booster, matrices[name])
+        if metrics:
+            run.report(iteration, values)
+        every = pace.iterations_in(CHECKPOINT_SECONDS)
+        if pace.iterations == 1:
+            require_one_model(ring, booster)
+        if patience and patience.is_over(booster, iteration, values):
+            if run.is_leader:
+                best = int(booster.attr("best_iteration") or 0) + 1
+                note(f"no better value since iteration {best}: training ends after {iteration}.")
+            break
+        run.checkpoint(iteration, booster.save_model, every=every, suffix=".ubj")
+    if not booster.num_boosted_rounds():
+        note("stopped before the first iteration: there is no model.")
+        return
+    require_one_model(ring, booster)
+    data = bytes(booster.save_raw("ubj"))
+    path = run.save_model(MODEL, lambda place: place.write_bytes(data))
+    if run.is_leader:
+        digest = hashlib.sha256(data).hexdigest()
+        note(f"model {path}: {booster.num_boosted_rounds()} iterations, {len(data)} bytes, sha256 {digest}.")
+
+
+def matrix_of(rows: Rows, settings: Settings) -> xgboost.DMatrix:
+    """Rows as XGBoost keeps them; without rows one that counts nowhere, since it takes no empty ones."""
+    threads = int(settings.parameters.get("nthread", settings.parameters.get("n_jobs", "0"))) or None
+    if not len(rows):
+        return xgboost.DMatrix(np.full((1, rows.columns), np.nan, np.float32), [0.0], nthread=threads)
+    return xgboost.DMatrix(rows.features, rows.labels, nthread=threads)
+
+
+def require_one_model(ring: Ring, booster: xgboost.Booster) -> None:
+    """Make sure that all ranks have the same model, which is what row-split training means. Collective.
+
+    Raises:
+        JobError: If they do not: with these settings XGBoost trains each rank's model on its own rows only.
+    """
+    digests = np.zeros(ring.size, np.int64)
+    own = hashlib.sha256(booster.save_raw("ubj")).digest()
+    digests[ring.position] = int.from_bytes(own[:7], "big")
+    if len(set(ring.sum(digests).tolist())) > 1:
+        raise JobError(
+            "XGBoost has trained different models on different ranks: it has no distributed form for these "
+            "settings. Use one host with one rank, or another booster, tree_method or updater."
+        )
+
+
+class Pace:
+    """How long iterations take, as the ring's first rank finds it.
+
+    Args:
+        ring: The ranks that train together.
+        clock: Seconds of a monotonic clock.
+    """
+
+    def __init__(self, ring: Ring, clock: Callable[[], float] = time.monotonic) -> None:
+        self.iterations = 0
+        self._ring = ring
+        self._clock = clock
+        self._begun = clock()
+        self._seconds = 0.0
+
+    def iterations_in(self, seconds: float) -> int:
+        """Called after each iteration: how many fit into a time, at least 1, the same on all ranks.
+
+        Collective after the iterations 1, 2, 4, 8 and so on, when the mean time is taken anew.
+        """
+        self.iterations += 1
+        if self.iterations & (self.iterations - 1) == 0:
+            mean = (self._clock() - self._begun) / self.iterations
+            self._seconds = float(self._ring.sum(np.array([mean if self._ring.position == 0 else 0.0]))[0])
+        return max(1, round(seconds / max(self._seconds, 1e-6)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+"""What XGBoost warns of, as notes in the log: one line each, once, from one rank."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import warnings
+from collections.abc import Iterator
+from typing import TextIO
+
+from bandstand.training.output import note
+
+_PREFIX = re.compile(r"^\[[0-9:]+\] (?:WARNING: )?\S+: ")
+
+
+@contextlib.contextmanager
+def told_warnings(*, tell: bool) -> Iterator[None]:
+    """Turn warnings into notes for a `with` block.
+
+    Args:
+        tell: Whether this rank tells them; the others drop them, since all ranks get the same.
+    """
+    told: set[str] = set()
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        text = _PREFIX.sub("", " ".join(str(message).split()))
+        if tell and text not in told:
+            told.add(text)
+            note(f"warning: {text}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = show
+        yield

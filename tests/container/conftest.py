@@ -1,0 +1,212 @@
+"""Real training jobs on this machine: one process 1 for each host, with folders and an address of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from bandstand.sagemaker_files import Channel, Cluster, Folders, write_config
+
+DEADLINE = 120.0
+LINE = re.compile(r"iteration=([0-9]+) (.+)")
+
+Files = Mapping[str, bytes]
+"""Name to content."""
+
+
+@dataclass
+class Host:
+    """One host of a job: its folders, its process and where that writes."""
+
+    name: str
+    folders: Folders
+    process: subprocess.Popen[bytes]
+    out_path: Path
+    err_path: Path
+
+    @property
+    def out(self) -> str:
+        return self.out_path.read_text(errors="replace")
+
+    @property
+    def err(self) -> str:
+        return self.err_path.read_text(errors="replace")
+
+    @property
+    def failure(self) -> str:
+        return self.folders.failure.read_text() if self.folders.failure.exists() else ""
+
+    @property
+    def model(self) -> Path:
+        return self.folders.model / "xgboost-model"
+
+
+@dataclass
+class Job:
+    """The hosts of one job."""
+
+    hosts: list[Host]
+
+    def wait(self) -> list[int]:
+        """Wait until all hosts have ended; their exit codes."""
+        return [host.process.wait(DEADLINE) for host in self.hosts]
+
+    def signal(self, number: int = signal.SIGTERM) -> None:
+        for host in self.hosts:
+            host.process.send_signal(number)
+
+    @property
+    def log(self) -> str:
+        return "\n".join(f"--- {host.name}\n{host.out}\n{host.err}" for host in self.hosts)
+
+    @property
+    def leader(self) -> Host:
+        return self.hosts[0]
+
+    @property
+    def reports(self) -> list[dict[str, float]]:
+        """The metric lines of the job, in order; the first one is that of iteration 1."""
+        lines = [match for match in map(LINE.fullmatch, self.leader.out.splitlines()) if match]
+        assert [int(line[1]) for line in lines] == list(range(1, len(lines) + 1)), self.log
+        return [
+            {name: float(value) for name, _, value in (part.rpartition("=") for part in line[2].split(" "))}
+            for line in lines
+        ]
+
+
+class Launcher:
+    """Starts jobs in a folder, and ends whatever a test leaves running."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._processes: list[subprocess.Popen[bytes]] = []
+        self._jobs = 0
+
+    def start(
+        self,
+        hyperparameters: Mapping[str, object],
+        hosts: int = 3,
+        *,
+        replicated: Mapping[str, Files] | None = None,
+        sharded: Mapping[str, Sequence[Files | None]] | None = None,
+        content_type: str | None = "text/csv",
+        environment: Mapping[str, str] | None = None,
+        checkpoints: Path | None = None,
+    ) -> Job:
+        """Start all hosts of a job.
+
+        Args:
+            hyperparameters: Name to value; `algorithm` is added.
+            hosts: How many.
+            replicated: Channel to the files that every host has.
+            sharded: Channel to the files of each host; None for a host that lacks the channel.
+            content_type: Of all channels.
+            environment: More variables for all hosts.
+            checkpoints: A folder that keeps the checkpoints of host N in `algo-N`, for a restart.
+        """
+        self._jobs += 1
+        base = self._folder / f"job-{self._jobs}"
+        names = tuple(f"algo-{number}" for number in range(1, hosts + 1))
+        a, b = secrets.randbelow(254) + 1, secrets.randbelow(256)
+        addresses = {name: f"127.{a}.{b}.{number}" for number, name in enumerate(names, 1)}
+        listener = socket.create_server((addresses[names[0]], 0))
+        common = {
+            **{n: v for n, v in os.environ.items() if not n.startswith(("BANDSTAND_", "SM_", "SAGEMAKER_"))},
+            "TRAINING_JOB_NAME": "a-job",
+            "BANDSTAND_HOST_MAP": json.dumps(addresses),
+            "BANDSTAND_PORT": str(listener.getsockname()[1]),
+            "BANDSTAND_KEY": secrets.token_hex(16),
+            "BANDSTAND_START_TIMEOUT": "60",
+            "BANDSTAND_THREADS": "1",
+            **(environment or {}),
+        }
+        given = {name: str(value) for name, value in {"algorithm": "xgboost", **hyperparameters}.items()}
+        started = []
+        for index, name in enumerate(names):
+            folders = Folders(base / name)
+            channels = []
+            for channel, files in (replicated or {}).items():
+                channels.append(Channel(channel, folders.data / channel, content_type))
+                _fill(folders.data / channel, files)
+            for channel, shares in (sharded or {}).items():
+                share = shares[index]
+                if share is not None:
+                    kind = "ShardedByS3Key"
+                    channels.append(Channel(channel, folders.data / channel, content_type, kind))
+                    _fill(folders.data / channel, share)
+            write_config(folders, given, Cluster(name, names), channels)
+            if checkpoints:
+                (checkpoints / name).mkdir(parents=True, exist_ok=True)
+                folders.checkpoints.symlink_to(checkpoints / name)
+            own = {"SAGEMAKER_BASE_DIR": str(folders.base)}
+            passed: tuple[int, ...] = ()
+            if index == 0:
+                own["BANDSTAND_LISTEN_FD"] = str(listener.fileno())
+                passed = (listener.fileno(),)
+            out, err = folders.base / "stdout", folders.base / "stderr"
+            with out.open("wb") as out_file, err.open("wb") as err_file:
+                process = subprocess.Popen(
+                    [sys.executable, "-m", "bandstand.training", "train"],
+                    env={**common, **own},
+                    stdout=out_file,
+                    stderr=err_file,
+                    pass_fds=passed,
+                    start_new_session=True,
+                )
+            self._processes.append(process)
+            started.append(Host(name, folders, process, out, err))
+        listener.close()
+        return Job(started)
+
+    def run(self, hyperparameters: Mapping[str, object], hosts: int = 3, **more: object) -> Job:
+        """Start a job and wait until it has ended well."""
+        job = self.start(hyperparameters, hosts, **more)  # type: ignore[arg-type]
+        codes = job.wait()
+        assert codes == [0] * hosts, job.log
+        return job
+
+    def fail(self, hyperparameters: Mapping[str, object], hosts: int = 3, **more: object) -> str:
+        """Start a job and wait until it has failed on all hosts, for one reason, which is returned."""
+        job = self.start(hyperparameters, hosts, **more)  # type: ignore[arg-type]
+        codes = job.wait()
+        assert 0 not in codes, job.log
+        reasons = {host.failure for host in job.hosts}
+        assert len(reasons) == 1, job.log
+        assert job.reports == []
+        return reasons.pop()
+
+    def close(self) -> None:
+        for process in self._processes:
+            if process.poll() is None:
+                process.send_signal(signal.SIGTERM)
+        for process in self._processes:
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def _fill(folder: Path, files: Files) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+
+
+@pytest.fixture
+def jobs(tmp_path: Path) -> Iterator[Launcher]:
+    """Starts training jobs of the built-in algorithms."""
+    launcher = Launcher(tmp_path)
+    yield launcher
+    launcher.close()
