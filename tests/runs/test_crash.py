@@ -17,8 +17,9 @@ import pytest
 
 from bandstand.backends.job_folder import JobFolder
 from bandstand.metrics import MetricParser
+from bandstand.runs.followed import NO_FOLDER
 from bandstand.runs.ledger import history
-from bandstand.runs.reconcile import NEVER_STARTED, reconcile
+from bandstand.runs.reconcile import reconcile
 from bandstand.runs.record import Record
 from bandstand.runs.stopping import request_stop
 from bandstand.runs.stored import training_jobs
@@ -212,6 +213,6 @@ def test_a_job_written_down_but_never_submitted_is_told_as_failed(record, traini
         add_training_job(connection, job)
     reconcile(record)
     document = show(record, "job")
-    assert (document["status"], document["failure_reason"]) == ("Failed", NEVER_STARTED)
+    assert (document["status"], document["failure_reason"]) == ("Failed", NO_FOLDER)
     assert list(log_lines(record, "job")) == []
     assert not JobFolder(record.folder("job")).is_supervised()

@@ -177,7 +177,7 @@ def test_the_second_ctrl_c_kills_what_ignores_the_first(record, backend, watcher
     def press(snapshot):
         if flag.asked and snapshot.status == "Stopping":
             flag.kill()
-        elif snapshot.reports_run:
+        elif [row.reports for row in snapshot.rows] == [1, 1]:
             flag.ask()
 
     watcher.on_changed = press

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from bandstand.runs.ledger import Ledger
 from bandstand.runs.record import Record
 from bandstand.runs.stops import finite
 from bandstand.runs.stored import TrainingJob, TuningJob, iterations_asked, training_jobs
+from bandstand.study import StopReason
+from bandstand.study.rungs import usable
+from bandstand.study.summary import summarize
+from bandstand.study.trial import Trial
 
 Document = dict[str, Any]
 
@@ -51,10 +55,10 @@ def training_document(record: Record, job: TrainingJob) -> Document:
 
 def tuning_document(record: Record, job: TuningJob) -> Document:
     """A tuning job with its training jobs as a document."""
+    plan = job.plan
     rows = training_jobs(record, "tuning_job = ?", (job.name,))
     documents = [_row_document(row) for row in rows]
-    best = best_row(record, job, rows)
-    plan = job.plan
+    best = best_row(plan.goal, rows)
     return {
         "name": job.name,
         "kind": "tuning",
@@ -79,7 +83,7 @@ def tuning_document(record: Record, job: TuningJob) -> Document:
             status: sum(row.status == status for row in rows)
             for status in ("Completed", "InProgress", "Stopping", "Stopped", "Failed")
         },
-        "savings": _savings(record, job, rows),
+        "savings": _savings(job, rows),
         "billable_seconds": sum(document["billable_seconds"] for document in documents),
         "instance_seconds": sum(document["instance_seconds"] for document in documents),
         "warnings": list(job.warnings),
@@ -133,30 +137,47 @@ def _stop(job: TrainingJob) -> Document | None:
     return None if job.status in ("Completed", "Failed") else job.stop
 
 
-def best_row(record: Record, job: TuningJob, rows: list[TrainingJob]) -> TrainingJob | None:
-    """The best training job so far by its final objective, of those that are over; None without one."""
-    best = Ledger.load(record, job).study.best()
-    return None if best is None else next(row for row in rows if row.number == best[0])
+def best_row(goal: str, rows: Sequence[TrainingJob]) -> TrainingJob | None:
+    """The best training job of those that are over, by its final objective, as the study has it.
+
+    Args:
+        goal: `maximize` or `minimize`.
+        rows: Training jobs in order of their numbers; of equals the earlier is better.
+
+    Returns:
+        None where no job that completed or was stopped has a finite objective.
+    """
+    sign = -1.0 if goal == "maximize" else 1.0
+    ranked = [
+        (sign * row.objective, row.number, row)
+        for row in rows
+        if row.status in ("Completed", "Stopped") and row.objective is not None and usable(row.objective)
+    ]
+    return min(ranked, key=lambda each: each[:2])[2] if ranked else None
 
 
-def _savings(record: Record, job: TuningJob, rows: list[TrainingJob]) -> Document:
+def _savings(job: TuningJob, rows: Sequence[TrainingJob]) -> Document:
     asked = {row.number: iterations_asked(row.plan) for row in rows}
     known = {number: iterations for number, iterations in asked.items() if iterations is not None}
-    summary = Ledger.load(record, job).study.summary(known)
-    stops = [stop for stop in map(_stop, rows) if stop is not None]
-    rungs = sorted({stop["rung"] for stop in stops if stop["kind"] == "rung"})
+    trials = [Trial(row.number, row.reports, stop=_reason(row)) for row in rows]
+    hyperband = job.plan.strategy == "Hyperband"
+    summary = summarize(trials, known, job.plan.max_resource if hyperband else None)
     return {
         "asked": summary.asked,
         "run": summary.run,
         "saved_by_max_resource": summary.saved_by_max_resource,
         "saved_by_rungs": summary.saved_by_rungs,
-        "stopped_at": {
-            str(rung): sum(stop["rung"] == rung and stop["kind"] == "rung" for stop in stops)
-            for rung in rungs
-        },
-        "reached_max_resource": sum(stop["kind"] == "max_resource" for stop in stops),
+        "stopped_at": {str(rung): number for rung, number in summary.stopped_at},
+        "reached_max_resource": summary.reached_max_resource,
         "not_known": summary.not_known,
     }
+
+
+def _reason(row: TrainingJob) -> StopReason | None:
+    stop = _stop(row)
+    if stop is None or stop["kind"] not in ("rung", "max_resource"):
+        return None
+    return StopReason(stop["kind"], bracket=stop["bracket"], rung=stop["rung"])
 
 
 def iso(moment: float | None) -> str | None:

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
+import time
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from bandstand.backends.backend import Backend, JobState, LogLine
-from bandstand.errors import PlatformError
+from bandstand.backends.job_folder import JobFolder
+from bandstand.errors import InputError, PlatformError
 from bandstand.metrics import MetricParser, Point
 from bandstand.runs.faults import DoublePrint, silence
 from bandstand.runs.record import Record
-from bandstand.runs.stops import end_document
+from bandstand.runs.stops import end_document, failed_state
 from bandstand.runs.stored import TrainingJob
 
 REMEMBERED_LINES = 1000
 """Last log lines that are searched for a near miss when a job ends without its objective."""
+
+NO_FOLDER = (
+    "There is nothing of this job in its folder: its launcher ended before it had started the job, or the"
+    " folder was removed. Start it again."
+)
 
 
 @dataclass(frozen=True)
@@ -82,6 +90,10 @@ class Followed:
         self._double = DoublePrint()
         self._recent: deque[str] = deque(maxlen=REMEMBERED_LINES)
         self._warnings = list(job.warnings)
+        files = JobFolder(job.folder)
+        logs = (files.log(f"algo-{number}") for number in range(1, job.plan.hosts + 1))
+        self._files = tuple(os.fspath(path) for path in (files.state, *logs))
+        self._stamps: tuple[tuple[int, int, int], ...] = ()
         self._end: dict[str, Any] | None = None
 
     @property
@@ -100,12 +112,25 @@ class Followed:
         known = [*self._warnings, *self._parser.warnings, *self._double.warnings]
         return tuple(dict.fromkeys(known))
 
+    def stirred(self) -> bool:
+        """Whether the job's files have changed since this was last asked; reads none of them.
+
+        A supervisor that was killed changes no file: `look` is to be called now and then all the same.
+        """
+        files = tuple(_stamp(path) for path in self._files)
+        changed = files != self._stamps
+        self._stamps = files
+        return changed
+
     def look(self, backend: Backend) -> News | None:
         """Read what is new; None where nothing is.
 
         The state is read before the lines, so that a final state comes with all lines there will ever be.
         """
-        state = backend.describe(self.job.folder)
+        try:
+            state = backend.describe(self.job.folder)
+        except InputError:
+            return self.end(failed_state(NO_FOLDER, self.job, time.time()))
         points: list[Point] = []
         kept: list[LogLine] = []
         more = True
@@ -206,3 +231,12 @@ class Followed:
             return False
         self._told.add(point.iteration)
         return True
+
+
+def _stamp(path: str) -> tuple[int, int, int]:
+    """What changes when a file is appended to or replaced; the same for every file that is not there yet."""
+    try:
+        found = os.stat(path)  # noqa: PTH116
+    except FileNotFoundError:
+        return (0, 0, 0)
+    return (found.st_ino, found.st_size, found.st_mtime_ns)

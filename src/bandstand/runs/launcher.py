@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from bandstand.backends.backend import FAILURE_REASON_LENGTH, Backend, HostState, JobState, Transition
+from bandstand.backends.backend import Backend, JobState
 from bandstand.errors import BandstandError
 from bandstand.request.plan import TrainingPlan
 from bandstand.runs.clock import Clock
@@ -18,6 +18,7 @@ from bandstand.runs.kinds import kind_of
 from bandstand.runs.ownership import Claim, Renewal
 from bandstand.runs.record import Record
 from bandstand.runs.snapshot import Observer, StopFlag
+from bandstand.runs.stops import failed_state
 from bandstand.runs.stored import TrainingJob, add_training_job
 
 POLL_SECONDS = 0.01
@@ -28,6 +29,9 @@ IDLE_POLL_SECONDS = 0.02
 
 KILL_SECONDS = 15.0
 """How long a job that was killed may take to be over before it is given up."""
+
+THOROUGH_SECONDS = 0.5
+"""Time between two looks at a job whose files do not change: its supervisor may have been killed."""
 
 logger = logging.getLogger(__name__)
 
@@ -59,6 +63,8 @@ class Launcher:
     _refused: dict[str, JobState] = field(default_factory=dict)
     _killed_at: float | None = None
     _last_news: float = 0.0
+    _thorough: float = 0.0
+    _unread: dict[str, bool] = field(default_factory=dict)
 
     @property
     def running(self) -> list[Followed]:
@@ -107,8 +113,14 @@ class Launcher:
     def look(self) -> list[tuple[Followed, News]]:
         """What is new about every job that is not over."""
         found = []
+        now = self.clock.monotonic()
+        thorough = now - self._thorough >= THOROUGH_SECONDS
+        if thorough:
+            self._thorough = now
         for job in self.running:
-            news = self._look(job)
+            stirred = job.stirred()
+            news = self._look(job) if stirred or thorough or self._unread.get(job.name) else None
+            self._unread[job.name] = news is not None and news.more
             if news is not None:
                 found.append((job, news))
                 if news.state.is_ended:
@@ -188,21 +200,3 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def failed_state(reason: str, job: TrainingJob, now: float) -> JobState:
-    """The final state of a job that no backend can tell of."""
-    text = reason[:FAILURE_REASON_LENGTH]
-    return JobState(
-        "Failed",
-        "Failed",
-        transitions=(
-            Transition("Starting", job.created, "Starting the training job."),
-            Transition("Failed", now, text),
-        ),
-        failure_reason=text,
-        created=job.created,
-        started=job.started,
-        ended=now,
-        hosts=tuple(HostState(f"algo-{number}") for number in range(1, job.plan.hosts + 1)),
-    )

@@ -6,20 +6,15 @@ import sqlite3
 import time
 from collections.abc import Iterable
 
-from bandstand.backends.backend import Backend
-from bandstand.errors import InputError
 from bandstand.runs.followed import Followed, News
 from bandstand.runs.intake import take_in
 from bandstand.runs.kinds import backend_of
-from bandstand.runs.launcher import failed_state
 from bandstand.runs.ledger import Ledger
 from bandstand.runs.ownership import alive, forget, owners
 from bandstand.runs.record import Record
 from bandstand.runs.settling import settle
 from bandstand.runs.stored import OPEN, TrainingJob, TuningJob, training_jobs, tuning_job, tuning_jobs
 from bandstand.study import Halted, Stop
-
-NEVER_STARTED = "The launcher ended before it had started this job. Start it again."
 
 
 def reconcile(record: Record) -> None:
@@ -75,17 +70,10 @@ def _news(record: Record, jobs: Iterable[TrainingJob]) -> list[tuple[Followed, N
     found = []
     for job in jobs:
         followed = Followed(record, job)
-        news = _look(followed, backend_of(job.backend))
+        news = followed.look(backend_of(job.backend))
         if news is not None:
             found.append((followed, news))
     return found
-
-
-def _look(followed: Followed, backend: Backend) -> News | None:
-    try:
-        return followed.look(backend)
-    except InputError:  # the launcher died between writing the job into the record and submitting it
-        return followed.end(failed_state(NEVER_STARTED, followed.job, time.time()))
 
 
 def _carry_out(record: Record, tuning: str, stops: Iterable[Stop], grace: float) -> None:

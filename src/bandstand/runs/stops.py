@@ -1,4 +1,4 @@
-"""Why a training job was stopped, as a document."""
+"""How a training job ended: why it was stopped, as a document, or its last state where nobody can tell it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from bandstand.backends.backend import JobState
+from bandstand.backends.backend import FAILURE_REASON_LENGTH, HostState, JobState, Transition
 from bandstand.request.plan import TrainingPlan
+from bandstand.runs.stored import TrainingJob
 from bandstand.study import StopReason
 
 
@@ -60,12 +61,32 @@ def end_document(state: JobState, plan: TrainingPlan) -> dict[str, Any]:
         state: Its final state.
         plan: What was asked for.
     """
+    words = state.transitions[-1].message if state.transitions else ""
     if state.secondary_status == "MaxRuntimeExceeded":
         return plain_stop(
-            "runtime", f"Stopped because it ran for its {plan.max_runtime} s (MaxRuntimeInSeconds)."
+            "runtime", f"Stopped because it ran for {plan.max_runtime} s (MaxRuntimeInSeconds)."
         )
-    words = next((step.message for step in state.transitions if step.status == "Stopping"), "")
-    return plain_stop("request", words or "Stopped on request.")
+    if "lease" in words:
+        return plain_stop("owner", f"Stopped because its launcher was gone. {words}")
+    return plain_stop("user", "Stopped on request.")
+
+
+def failed_state(reason: str, job: TrainingJob, now: float) -> JobState:
+    """The final state of a job that no backend can tell of."""
+    text = reason[:FAILURE_REASON_LENGTH]
+    return JobState(
+        "Failed",
+        "Failed",
+        transitions=(
+            Transition("Starting", job.created, "Starting the training job."),
+            Transition("Failed", now, text),
+        ),
+        failure_reason=text,
+        created=job.created,
+        started=job.started,
+        ended=now,
+        hosts=tuple(HostState(f"algo-{number}") for number in range(1, job.plan.hosts + 1)),
+    )
 
 
 def finite(value: float | None) -> float | None:

@@ -15,6 +15,9 @@ from bandstand.runs.stored import tuning_job
 from bandstand.study import Halted, Stop
 from bandstand.study.events import Cause
 
+ASKED_SECONDS = 0.05
+"""Time between two looks for stop requests of other processes."""
+
 
 class Tuning:
     """One tuning job, under way.
@@ -36,6 +39,7 @@ class Tuning:
         self._halting = False
         self._grace: float | None = None
         self._changes: int | None = None
+        self._looked = float("-inf")
         self._pictures = Pictures(launcher.observer, launcher.clock, plan.name, "tuning", plan.jobs)
 
     def run(self) -> Outcome:
@@ -77,7 +81,11 @@ class Tuning:
         return self._launcher.clock.monotonic() - self._began
 
     def _asked_elsewhere(self) -> bool:
-        """Whether another process has asked for a stop; looks only after somebody else has written."""
+        """Whether another process has asked for a stop; looks now and then, if somebody else has written."""
+        now = self._launcher.clock.monotonic()
+        if now - self._looked < ASKED_SECONDS:
+            return False
+        self._looked = now
         changes = self._record.changes()
         if changes == self._changes:
             return False

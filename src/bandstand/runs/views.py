@@ -39,7 +39,7 @@ def jobs(record: Record) -> list[Document]:
     found: list[tuple[float, Document]] = []
     for job in tuning_jobs(record):
         rows = training_jobs(record, "tuning_job = ?", (job.name,))
-        best = best_row(record, job, rows)
+        best = best_row(job.plan.goal, rows)
         found.append((job.created, _entry(job, "tuning", len(rows), best.objective if best else None)))
     for lone in training_jobs(record, "tuning_job IS NULL"):
         found.append((lone.created, _entry(lone, "training", None, lone.objective)))
