@@ -1,4 +1,4 @@
-"""Real agents on this machine: one process for each host, each with folders and a loopback address of its own."""
+"""Real agents on this machine: one process for each host, with folders and a loopback address of its own."""
 
 from __future__ import annotations
 
@@ -133,6 +133,14 @@ def lay_out(
     return folders
 
 
+def alive(pid: int) -> bool:
+    """Whether a process runs, and is not only waiting to be collected."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
 def clean_environment(**more: str) -> dict[str, str]:
     kept = {n: v for n, v in os.environ.items() if not n.startswith(("BANDSTAND_", "SM_", "SAGEMAKER_"))}
     kept.pop("OMP_NUM_THREADS", None)
@@ -178,18 +186,13 @@ class Launcher:
             "BANDSTAND_START_TIMEOUT": "30",
             **(environment or {}),
         }
-        started = []
-        for host in names:
-            folders = lay_out(self._tmp_path / host, names, host, given, channels)
-            if script is not None:
-                code = textwrap.dedent(script)
-                folders.code.joinpath(name).write_bytes(code.encode())
-            prepare(folders)
-            if not start(host):
-                continue
+        descriptor = listener.fileno()
+
+        def run(host: str) -> Host:
+            folders = Folders(self._tmp_path / host)
             own = {"SAGEMAKER_BASE_DIR": str(folders.base)}
             if host == "algo-1":
-                own["BANDSTAND_LISTEN_FD"] = str(listener.fileno())
+                own["BANDSTAND_LISTEN_FD"] = str(descriptor)
             process = subprocess.Popen(
                 [sys.executable, "-m", "bandstand.training", *words],
                 env=clean_environment(**{**common, **own, **per_host(host)}),
@@ -197,14 +200,23 @@ class Launcher:
                 stderr=subprocess.PIPE,
                 stdin=subprocess.DEVNULL,
                 cwd=self._tmp_path,
-                pass_fds=(listener.fileno(),) if host == "algo-1" else (),
+                pass_fds=(descriptor,) if host == "algo-1" else (),
             )
             self._processes.append(process)
-            started.append(Host(host, folders, process))
-            started[-1].read()
+            found = Host(host, folders, process)
+            found.read()
+            return found
+
+        for host in names:
+            folders = lay_out(self._tmp_path / host, names, host, given, channels)
+            if script is not None:
+                folders.code.joinpath(name).write_bytes(textwrap.dedent(script).encode())
+            prepare(folders)
+        hosts = [run(host) for host in names if start(host)]
         self.address = listener.getsockname()
+        self.start_host = run
         listener.close()
-        return Hosts(started)
+        return Hosts(hosts)
 
     def close(self) -> None:
         for sock in self._sockets:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from bandstand.errors import BandstandError
 from bandstand.sagemaker_files import write_failure
-from bandstand.training.failure import failure_reason, is_consequence
 from bandstand.training.job import Job
 from bandstand.training.program import Program, find_program
 from bandstand.training.ranks import ErrorStream, Rank, reap, send_signal, start_rank
@@ -209,6 +208,8 @@ class Agent:
             if self._attendance is not None:
                 self._attendance.send({"kind": "left", "rank": rank.number})
             return
+        from bandstand.training.failure import failure_reason
+
         rank.relay.finish(_STDERR_OPEN, _STDERR_OPEN)
         host = self._job.cluster.current_host
         name = self._program.name if self._program else ""
@@ -292,6 +293,8 @@ class Agent:
 
 
 def _failed(reason: str, *, age: float, ranks: list[int]) -> dict[str, Any]:
+    from bandstand.training.failure import is_consequence
+
     return {
         "kind": "failed",
         "reason": reason,

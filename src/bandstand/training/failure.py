@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import signal
-from dataclasses import dataclass
 from pathlib import Path
 
 from bandstand.sagemaker_files import MAX_FAILURE
+from bandstand.training.ranks import Ended
 
 _TRACEBACK = "Traceback (most recent call last):"
 _FRAME = re.compile(r'^\s*File "(?P<file>[^"]+)", line (?P<line>[0-9]+)(?P<function>, in .*)?$')
@@ -36,26 +36,6 @@ _HINTS = {
     signal.SIGSEGV: "a native library crashed: PYTHONFAULTHANDLER=1 tells where",
     signal.SIGABRT: "a native library gave up: its last lines are in the log",
 }
-
-
-@dataclass(frozen=True)
-class Ended:
-    """How a rank's process ended.
-
-    Args:
-        exit_code: Its exit code, None if a signal ended it.
-        signal: That signal, None if it exited.
-        peak_bytes: Most memory that it held at once.
-    """
-
-    exit_code: int | None
-    signal: int | None
-    peak_bytes: int
-
-    @property
-    def code(self) -> int:
-        """As a shell would tell it: 128 and the signal's number."""
-        return self.exit_code if self.exit_code is not None else 128 + (self.signal or 0)
 
 
 def failure_reason(program: str, ended: Ended, stderr: str, where: str, folder: Path | None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -60,6 +59,8 @@ class Job:
         """
         if self.settings.key:
             return self.settings.key
+        import hashlib
+
         facts = [self.environ.get("TRAINING_JOB_NAME", ""), self.cluster.hosts, sorted(self.raw.items())]
         return hashlib.sha256(json.dumps(facts).encode()).digest()
 

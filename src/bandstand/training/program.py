@@ -12,7 +12,6 @@ from pathlib import Path
 from bandstand.errors import InputError, PlatformError
 from bandstand.hyperparameters import Hyperparameters, decode, nearest
 from bandstand.sagemaker_files import Folders
-from bandstand.training.source import code_folder
 
 BUILT_IN = {"xgboost": "bandstand_container.xgboost_rowsplit"}
 """The hyperparameter `algorithm` to the module that trains it."""
@@ -44,6 +43,8 @@ def find_program(environ: Mapping[str, str], hyperparameters: Hyperparameters, f
     reserved = hyperparameters.reserved
     name = environ.get("SAGEMAKER_PROGRAM") or _word(reserved.get("sagemaker_program"))
     if name:
+        from bandstand.training.source import code_folder
+
         submitted = _word(reserved.get("sagemaker_submit_directory")) or environ.get(
             "SAGEMAKER_SUBMIT_DIRECTORY"
         )

@@ -10,8 +10,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bandstand.training.failure import Ended
-
 TAIL_BYTES = 64 << 10
 """How much of a rank's stderr is kept for its failure reason."""
 _CHUNK = 64 << 10
@@ -108,6 +106,26 @@ class Relay(threading.Thread):
         """The last 64 KiB, as text."""
         with self._lock:
             return self._tail[-TAIL_BYTES:].decode("utf-8", errors="replace")
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a rank's process ended.
+
+    Args:
+        exit_code: Its exit code, None if a signal ended it.
+        signal: That signal, None if it exited.
+        peak_bytes: Most memory that it held at once.
+    """
+
+    exit_code: int | None
+    signal: int | None
+    peak_bytes: int
+
+    @property
+    def code(self) -> int:
+        """As a shell would tell it: 128 and the signal's number."""
+        return self.exit_code if self.exit_code is not None else 128 + (self.signal or 0)
 
 
 @dataclass

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,6 +22,8 @@ def save_atomically(target: Path, save: Callable[[Path], object]) -> None:
     Raises:
         JobError: If the function wrote nothing at the path that it was given.
     """
+    import tempfile
+
     target.parent.mkdir(parents=True, exist_ok=True)
     workspace = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=target.parent))
     try:

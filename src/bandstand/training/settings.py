@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import json
 import math
 from collections.abc import Callable, Mapping
@@ -97,6 +96,8 @@ def _addresses(text: str) -> Mapping[str, str]:
     found = json.loads(text)
     if not isinstance(found, dict):
         raise ValueError(text)
+    import ipaddress
+
     return {str(host): str(ipaddress.ip_address(address)) for host, address in found.items()}
 
 

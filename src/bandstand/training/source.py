@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import tarfile
-import urllib.parse
 from pathlib import Path
 
 from bandstand.errors import InputError, PlatformError
-from bandstand.training.saving import save_atomically
 
 
 def code_folder(submitted: str | None, default: Path) -> Path:
@@ -35,6 +32,10 @@ def code_folder(submitted: str | None, default: Path) -> Path:
         )
     if default.is_dir() and any(default.iterdir()):
         return default
+    import tarfile
+
+    from bandstand.training.saving import save_atomically
+
     try:
         if default.is_dir():
             default.rmdir()  # the folder itself is put in place by rename, so that no half of it is ever run
@@ -48,6 +49,8 @@ def _local(submitted: str) -> Path:
     scheme, colon, _ = submitted.partition("://")
     if not colon:
         return Path(submitted)
+    import urllib.parse
+
     parts = urllib.parse.urlsplit(submitted)
     if scheme == "file" and parts.netloc in ("", "localhost"):
         return Path(urllib.parse.unquote(parts.path))
@@ -58,6 +61,8 @@ def _local(submitted: str) -> Path:
 
 
 def _unpack(archive: Path, folder: Path) -> None:
+    import tarfile
+
     if not hasattr(tarfile, "data_filter"):
         raise PlatformError("Unpacking code safely needs Python 3.11.4 or newer; update the image's Python.")
     folder.mkdir()

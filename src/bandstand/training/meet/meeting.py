@@ -226,7 +226,7 @@ class Meeting:
             return []
         first = min(self._failures, key=lambda failure: (failure.secondary, failure.at))
         self._verdict = {"kind": "failed", "reason": first.reason, "host": first.host}
-        self._linger_until = now + LINGER
+        self._linger_until = now if now >= self._start_by else now + LINGER
         return [*self._collectives.fail(first.reason), *self._to_hosts(self._verdict)]
 
     def _to_hosts(self, message: Message) -> Sends:
@@ -246,9 +246,9 @@ class Meeting:
     def _absence(self, missing: Sequence[str]) -> str:
         return (
             f"{', '.join(missing)} did not join within {self._start_timeout:g} s; "
-            f"{', '.join(self._joined)} did. See the log of each missing host; hosts must reach "
-            f"{self._hosts[0]} over TCP (BANDSTAND_PORT), and a slow start needs a greater "
-            "BANDSTAND_START_TIMEOUT."
+            f"{', '.join(host for host in self._hosts if host in self._joined)} did. See the log of each "
+            f"missing host; hosts must reach {self._hosts[0]} over TCP (BANDSTAND_PORT), and a slow start "
+            "needs a greater BANDSTAND_START_TIMEOUT."
         )
 
     def _say_joined(self) -> None:
