@@ -38,7 +38,7 @@ class Claim:
     def __init__(self, owner: str, path: Path, descriptor: int) -> None:
         self.owner = owner
         self._path = path
-        self._descriptor = descriptor
+        self._descriptor: int | None = descriptor
 
     @classmethod
     def make(cls, record: Record) -> Claim:
@@ -67,9 +67,12 @@ class Claim:
         return cls(owner, path, descriptor)
 
     def drop(self) -> None:
-        """Give the claim up; jobs that are not over have no owner from now on."""
+        """Give the claim up; jobs that are not over have no owner from now on. May be called again."""
+        if self._descriptor is None:
+            return
         self._path.unlink(missing_ok=True)
         os.close(self._descriptor)
+        self._descriptor = None
 
     def __enter__(self) -> Self:
         return self
