@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from bandstand.report import Page, plain
-from bandstand.report.page import sparkline
+from bandstand.report.page import bar, sparkline
 from bandstand.report.quantities import count, duration, metric, moment, share
 
 
@@ -73,3 +73,10 @@ def test_cut_text_fits_and_shows_that_it_was_cut() -> None:
     assert Page(unicode=False).cut("abcdef", 4) == "a..."
     assert Page(unicode=False).cut("abcdef", 2) == ".."
     assert Page().cut("abc", 3) == "abc"
+
+
+def test_a_bar_is_as_full_as_the_work_is_done() -> None:
+    assert bar(1, 4, Page(), 8) == "██░░░░░░"
+    assert bar(1, 4, Page(unicode=False), 8) == "##......"
+    assert bar(9, 4, Page(), 8) == "█" * 8
+    assert bar(0, 0, Page(), 8) == "░" * 8

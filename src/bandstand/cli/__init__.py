@@ -19,4 +19,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(1)
     from bandstand.cli.entry import run
 
-    sys.exit(run(sys.argv[1:] if arguments is None else list(arguments)))
+    # Not list(...): the verb of that name is an attribute of this package once it is loaded.
+    sys.exit(run(sys.argv[1:] if arguments is None else [*arguments]))

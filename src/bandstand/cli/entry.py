@@ -41,11 +41,15 @@ def run(arguments: list[str]) -> int:
 
 
 def _run(arguments: list[str], place: Place) -> int:
+    # Not Group.main(): it answers a broken pipe with exit code 1, in which a script would see a failed job.
     try:
-        code = bandstand.main(arguments, prog_name="bandstand", obj=place, standalone_mode=False)
+        with bandstand.make_context("bandstand", arguments, obj=place) as context:
+            code = bandstand.invoke(context)
+    except click.exceptions.Exit as leave:
+        return leave.exit_code
     except BrokenPipeError:
         raise
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, EOFError, click.Abort):
         return STOPPED
     except Exception as error:  # noqa: BLE001
         return report_error(error, place)

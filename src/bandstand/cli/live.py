@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from types import TracebackType
 from typing import IO, Self, cast
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
-from rich.progress_bar import ProgressBar
 from rich.text import Text
 
+from bandstand.cli.keys import keys_unseen
 from bandstand.cli.lines import progress
 from bandstand.cli.output import page
 from bandstand.cli.patient import PatientStream
 from bandstand.report import Page, plain
+from bandstand.report.page import bar
 from bandstand.report.quantities import metric
 from bandstand.report.table import Column, table
 from bandstand.runs.snapshot import JobRow, Snapshot
@@ -55,8 +57,10 @@ class LiveView:
         )
         self._picture = Picture(sheet, title, objective, clock)
         self._live = Live(self._picture, console=self._console, refresh_per_second=8, transient=True)
+        self._keys = ExitStack()
 
     def __enter__(self) -> Self:
+        self._keys.enter_context(keys_unseen())
         self._live.start()
         return self
 
@@ -64,6 +68,7 @@ class LiveView:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._live.stop()
+        self._keys.close()
 
     def changed(self, snapshot: Snapshot) -> None:
         """Take a new picture of the run; it is drawn with the next refresh."""
@@ -112,7 +117,7 @@ class Picture:
             if room > 0:
                 yield _line(sheet.paint(sheet.cut(self._title, options.max_width), "bold"))
                 yield from map(_line, self._table(sheet, snapshot, room))
-            yield ProgressBar(total=max(1, snapshot.total), completed=snapshot.ended, width=options.max_width)
+            yield _line(bar(snapshot.ended, snapshot.total, sheet, options.max_width))
         yield _line(sheet.cut(progress(snapshot), options.max_width))
 
     def _table(self, sheet: Page, snapshot: Snapshot, room: int) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,15 +20,26 @@ class Place:
     Args:
         home: The folder that holds all state, or None for the default.
         json: Whether facts are printed as JSON.
+        said: Whether the home stood on the command line, so that the next command has to say it again.
     """
 
     home: Path | None = None
     json: bool = False
+    said: bool = False
 
     @property
     def folder(self) -> Path:
         """The folder that holds all state, as an absolute path."""
         return Path("~/.bandstand" if self.home is None else self.home).expanduser().absolute()
+
+    def advice(self, words: str) -> str:
+        """Give a command to try next, which finds the same home.
+
+        Args:
+            words: The command without `bandstand`, such as `show digits`.
+        """
+        home = f" --home {shlex.quote(str(self.home))}" if self.said else ""
+        return f"bandstand {words}{home}"
 
 
 def place() -> Place:
@@ -44,6 +56,7 @@ def home_option(function: Function) -> Function:
     def keep(_context: click.Context, _option: click.Parameter, value: Path | None) -> None:
         if value is not None:
             place().home = value
+            place().said = True
 
     return click.option(
         "--home",

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any, Literal
 
 import click
 
+from bandstand.cli.job_options import change_options, load_plan, on_option
 from bandstand.cli.place import home_option, json_option
 
 
 @click.command("plan", short_help="Check a job file and print the request it makes.")
 @click.argument("job", metavar="JOB", type=click.Path(path_type=Path))
-@click.option("--name", metavar="NAME", help="Another name than the job file's.")
+@change_options(tuning=True)
+@on_option
 @json_option
 @home_option
-def command(job: Path, name: str | None, as_json: bool) -> int:
+def command(job: Path, on: Literal["processes"], as_json: bool, **changes: Any) -> int:
     """Check JOB and print the request that it makes, without running anything.
 
     JOB is a job file (TOML) or a CreateTrainingJob or CreateHyperParameterTuningJob document (JSON).
@@ -26,13 +29,12 @@ def command(job: Path, name: str | None, as_json: bool) -> int:
     \b
     Examples:
       bandstand plan job.toml
-      bandstand plan job.toml > request.json
+      bandstand plan job.toml --jobs 10 > request.json
       bandstand plan request.json --json
     """
-    from bandstand.cli.launch import load_plan
     from bandstand.cli.output import put_json, tell
 
-    plan = load_plan(job, name=name)
+    plan = load_plan(job, changes, on=on)
     for note in plan.notes:
         tell(f"note: {note}")
     put_json(json.loads(plan.document))

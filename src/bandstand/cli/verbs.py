@@ -76,3 +76,5 @@ def bandstand(place: Place, home: Path | None) -> None:
       bandstand show               what became of the newest job, and why
     """
     place.home = home
+    source = click.get_current_context().get_parameter_source("home")
+    place.said = source is click.core.ParameterSource.COMMANDLINE

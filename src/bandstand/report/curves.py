@@ -68,6 +68,9 @@ def report_document(job: Document, points: Mapping[str, Sequence[Document]]) -> 
     }
 
 
+_LENGTH = 30
+"""Most characters of a curve."""
+
 _KEPT = (
     "name",
     "number",
@@ -120,9 +123,16 @@ def _curves(page: Page, job: Document, points: Mapping[str, Sequence[Document]])
         Column("by iteration"),
         Column("ended", drop=4),
     ]
+    found = [
+        objective_values(points.get(row["name"], ()), objective).get(objective, []) for row in ranked(job)
+    ]
+    values = [value for curve in found for value in curve]
+    # One scale for all, so that curves can be compared: as high as the values, as long as the iterations.
+    scale = (min(values), max(values)) if values else None
+    longest = max(map(len, found), default=0)
     rows = []
-    for place, row in enumerate(ranked(job), start=1):
-        curve = objective_values(points.get(row["name"], ()), objective).get(objective, [])
+    for place, (row, curve) in enumerate(zip(ranked(job), found, strict=True), start=1):
+        width = len(curve) if longest <= _LENGTH else max(1, _LENGTH * len(curve) // longest)
         rows.append(
             (
                 str(place) if row["final_objective"] is not None else "-",
@@ -130,7 +140,7 @@ def _curves(page: Page, job: Document, points: Mapping[str, Sequence[Document]])
                 row["status"],
                 f"{row['iterations']:,}",
                 metric(row["final_objective"]),
-                sparkline(curve, page),
+                sparkline(curve, page, width, scale=scale),
                 ended_word(row),
             )
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
@@ -13,7 +14,7 @@ _STATUS_COLOURS = {
     "Failed": "red",
     "Stopped": "yellow",
     "Stopping": "yellow",
-    "InProgress": "cyan",
+    **dict.fromkeys(("InProgress", "Starting", "Downloading", "Training", "Uploading"), "cyan"),
 }
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-_]")
 _CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]")
@@ -80,19 +81,32 @@ def plain(text: str) -> str:
     return _CONTROLS.sub("", _ESCAPES.sub("", text.replace("\t", " ")))
 
 
-def sparkline(values: list[float], page: Page, width: int = 30) -> str:
-    """Draw a curve of finite values, oldest first, in at most `width` characters.
+def sparkline(
+    values: Sequence[float], page: Page, width: int = 30, *, scale: tuple[float, float] | None = None
+) -> str:
+    """Draw a curve of finite values, oldest first.
 
-    A longer curve is cut into `width` pieces of equal length, of which the last value is drawn.
+    Args:
+        values: The values.
+        page: Where the curve is drawn.
+        width: Most characters; a longer curve is cut into so many pieces, of which the last value is drawn.
+        scale: The least and the greatest value of the drawing; by default those of the curve.
     """
     if not values:
         return ""
     if len(values) > width:
         values = [values[(piece + 1) * len(values) // width - 1] for piece in range(width)]
-    low, high = min(values), max(values)
+    low, high = scale or (min(values), max(values))
     blocks = page.blocks
     if not high - low > 0:
         return blocks[len(blocks) // 2] * len(values)
     steps = len(blocks) - 1
     # Halves first: the difference of two finite numbers may be infinite, that of their halves is not.
     return "".join(blocks[round((value / 2 - low / 2) / (high / 2 - low / 2) * steps)] for value in values)
+
+
+def bar(part: int, whole: int, page: Page, width: int) -> str:
+    """Draw how much of a whole is done, in exactly `width` characters."""
+    done = width * min(part, whole) // whole if whole > 0 else 0
+    full, empty = ("█", "░") if page.unicode else ("#", ".")
+    return page.paint(full * done, "green") + page.paint(empty * (width - done), "dim")

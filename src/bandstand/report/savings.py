@@ -29,6 +29,7 @@ def savings_lines(page: Page, job: Mapping[str, Any]) -> list[str]:
             page,
             [
                 ("stopped at rungs", _rungs(page, savings.get("stopped_at") or {})),
+                ("at MaxResource", _jobs(savings.get("reached_max_resource"))),
                 ("iterations", _iterations(savings)),
                 ("MaxResource saved", _saved(savings.get("saved_by_max_resource"), savings.get("asked"))),
                 ("the rungs saved", _saved(savings.get("saved_by_rungs"), savings.get("asked"))),
@@ -51,6 +52,10 @@ def _rungs(page: Page, stopped_at: Mapping[str, int]) -> str:
     return f" {page.dot} ".join(parts)
 
 
+def _jobs(number: int | None) -> str:
+    return count(number, "job") if number else "no job"
+
+
 def _order(rung: str) -> tuple[int, str]:
     return (int(rung), "") if rung.isdigit() else (0, rung)
 
@@ -60,7 +65,9 @@ def _iterations(savings: Mapping[str, Any]) -> str:
     if not asked:
         return f"{run:,} run"
     part = share(run, asked)
-    return f"{run:,} run of {asked:,} asked for" + (f" ({part})" if part else "")
+    unknown = savings.get("not_known")
+    rest = f"; {count(unknown, 'job')} did not say how many" if unknown else ""
+    return f"{run:,} run of {asked:,} asked for" + (f" ({part})" if part else "") + rest
 
 
 def _saved(saved: int | None, asked: int | None) -> str:

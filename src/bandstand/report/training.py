@@ -36,17 +36,14 @@ def training_text(page: Page, job: Document) -> list[str]:
     return lines
 
 
-def settings_lines(page: Page, settings: Mapping[str, str], *, tuned: Sequence[str] = ()) -> list[str]:
-    """List hyperparameters, one a line, the tuned ones first.
+def settings_lines(page: Page, settings: Mapping[str, str]) -> list[str]:
+    """List hyperparameters by name, one a line.
 
     Args:
         page: What the text is laid out on.
         settings: Names and values, as text.
-        tuned: Names that a tuning job chose.
     """
-    first = [name for name in tuned if name in settings]
-    names = first + sorted(name for name in settings if name not in first)
-    return facts(page, [(name, plain(str(settings[name])) or '""') for name in names])
+    return facts(page, [(name, plain(str(settings[name])) or '""') for name in sorted(settings)])
 
 
 def end_sentence(job: Document) -> str:

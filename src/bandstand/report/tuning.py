@@ -13,6 +13,14 @@ from bandstand.report.training import end_sentence, paragraph, settings_lines
 
 Document = Mapping[str, Any]
 
+_ENDS = {
+    "max_resource": "at MaxResource",
+    "user": "on request",
+    "runtime": "at its time limit",
+    "owner": "without a launcher",
+    "failures": "as none succeeded",
+}
+
 
 def tuning_text(page: Page, job: Document) -> list[str]:
     """Tell what a tuning job is, how far it has come, and what became of every training job.
@@ -71,7 +79,12 @@ def best_lines(page: Page, job: Document) -> list[str]:
         ("iterations", f"{best['iterations']:,}"),
         ("model", best.get("model") or ("not written yet" if not _over(best) else "none was written")),
     ]
-    return [head, *facts(page, known), *settings_lines(page, best["hyperparameters"])]
+    settings = [f"  {line}" for line in settings_lines(page, best["hyperparameters"])]
+    return [
+        head,
+        *facts(page, known),
+        *([page.paint("  hyperparameters", "dim"), *settings] if settings else []),
+    ]
 
 
 def jobs_table(page: Page, job: Document, rows: Sequence[Document]) -> list[str]:
@@ -114,11 +127,9 @@ def ended_word(row: Document) -> str:
     stop = row.get("stop")
     if not stop:
         return "failed" if row["status"] == "Failed" else ""
-    if stop.get("kind") == "rung":
+    if stop["kind"] == "rung":
         return f"at rung {stop['rung']}"
-    if stop.get("kind") == "max_resource":
-        return "at MaxResource"
-    return str(stop.get("kind") or "").replace("_", " ")
+    return _ENDS.get(stop["kind"], str(stop["kind"]))
 
 
 def _over(row: Document) -> bool:

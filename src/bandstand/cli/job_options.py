@@ -1,0 +1,102 @@
+"""The job file on the command line: which file, what takes the place of its keys, where and how it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import click
+
+from bandstand.errors import InputError
+from bandstand.hyperparameters import nearest
+
+if TYPE_CHECKING:
+    from bandstand.request.plan import Plan
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+GRACE_SECONDS = 120.0
+"""Time between SIGTERM and SIGKILL, as SageMaker gives it (StopTrainingJob)."""
+
+
+def change_options(*, tuning: bool) -> Callable[[Function], Function]:
+    """Add the options that take the place of a job file's keys; together they are `changes` of `load_plan`.
+
+    Args:
+        tuning: Whether those of a tuning job are among them.
+    """
+    number = click.IntRange(min=1)
+    options = [
+        click.option("--name", metavar="NAME", help="Another name than the job file's."),
+        click.option("--hosts", type=number, metavar="N", help="Another number of hosts per job."),
+        click.option("--output", metavar="DIR", help="Another folder for models than the job file's."),
+    ]
+    if tuning:
+        seed = click.IntRange(min=0)
+        options += [
+            click.option("--jobs", type=number, metavar="N", help="Another number of training jobs."),
+            click.option("--parallel", type=number, metavar="N", help="Another number of jobs at a time."),
+            click.option("--seed", type=seed, metavar="N", help="Another seed of the settings."),
+        ]
+
+    def add(function: Function) -> Function:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return add
+
+
+def on_option(function: Function) -> Function:
+    """Add `--on` to a verb: where jobs run."""
+    return click.option(
+        "--on",
+        type=click.Choice(["processes"]),
+        default="processes",
+        show_default=True,
+        help="Where hosts run: as processes of this machine.",
+    )(function)
+
+
+def grace_option(function: Function) -> Function:
+    """Add `--grace` to a verb: how long a stopped job may take to save its model."""
+    return click.option(
+        "--grace",
+        type=click.FloatRange(min=0),
+        default=GRACE_SECONDS,
+        show_default=True,
+        metavar="SECONDS",
+        help="Time between asking a job to stop and killing it.",
+    )(function)
+
+
+def load_plan(job: Path, changes: Mapping[str, Any], *, on: Literal["processes"]) -> Plan:
+    """Read and check a job file or a document of the API.
+
+    Args:
+        job: The file.
+        changes: What `change_options` gave: what takes the place of the file's keys, or None.
+        on: Where the job is to run.
+
+    Raises:
+        InputError: There is no such file; the message names the nearest one.
+        PlanError: The request breaks rules; it holds every problem.
+    """
+    from bandstand.request import load
+
+    if not job.exists():
+        raise InputError(_no_file(job))
+    return load(job, on=on, **changes)
+
+
+def _no_file(job: Path) -> str:
+    folder = job.parent
+    found = folder.iterdir() if folder.is_dir() else ()
+    files = sorted(path.name for path in found if path.suffix in (".toml", ".json"))
+    near = nearest(job.name, files)
+    if near:
+        return f"There is no file {job}. Did you mean {folder / near}?"
+    if files:
+        return f"There is no file {job}. In that folder there are: {', '.join(files[:10])}."
+    return f"There is no file {job}; expected a job file (TOML) or a request (JSON)."

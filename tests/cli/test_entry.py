@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bandstand.cli.verbs import VERBS
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_a_help_text_with_examples(bandstand: Any, verb: str) -> None:
+    done = bandstand(verb, "--help")
+    assert done.returncode == 0
+    assert f"bandstand {verb}" in done.stdout.split("Examples:")[1]
+    assert "--home" in done.stdout
+
+
+def test_help_lists_every_verb_in_order_and_loads_nothing_heavy(env: dict[str, str]) -> None:
+    program = (
+        "import sys\n"
+        "from bandstand.cli.entry import run\n"
+        "code = run(['--help'])\n"
+        "print(code, [name for name in ('rich', 'pydantic', 'boto3', 'botocore', 'sqlite3', 'numpy')"
+        " if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=env, capture_output=True, text=True, check=True
+    )
+    *text, last = done.stdout.splitlines()
+    assert last == "0 []"
+    listed = [line.split()[0] for line in text if re.match(r"  \w+ {2,}\w", line)]
+    assert [verb for verb in listed if verb in VERBS] == list(VERBS)
+
+
+def test_a_misspelt_verb_is_a_wrong_request_and_the_nearest_is_named(bandstand: Any) -> None:
+    done = bandstand("tun", "job.toml")
+    assert done.returncode == 2
+    assert "Did you mean 'tune'?" in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_misspelt_option_is_a_wrong_request_and_the_nearest_is_named(bandstand: Any) -> None:
+    done = bandstand("tune", "job.toml", "--paralel", "3")
+    assert done.returncode == 2
+    assert "--parallel" in done.stderr
+
+
+def test_the_version_is_told(bandstand: Any) -> None:
+    assert re.fullmatch(r"bandstand \d+\.\d+\.\d+\S*\n", bandstand("--version").stdout)
+
+
+def test_no_verb_is_a_wrong_request_that_is_answered_with_help(bandstand: Any) -> None:
+    done = bandstand()
+    assert done.returncode == 2
+    assert "tune" in done.stdout + done.stderr
+
+
+def test_home_is_taken_before_the_verb_after_it_and_from_the_environment(
+    bandstand: Any, tmp_path: Path
+) -> None:
+    for words, chosen in (
+        (("--home", "a", "list"), "a"),
+        (("list", "--home", "b"), "b"),
+        (("--home", "c", "list", "--home", "d"), "d"),
+    ):
+        done = bandstand(*words)
+        assert (done.returncode, done.stdout) == (0, "")
+        assert f"no jobs in {tmp_path / chosen} yet" in done.stderr
+    assert "no jobs in " + str(tmp_path / "e") in bandstand("list", BANDSTAND_HOME="e").stderr
+    assert "no jobs in " + str(tmp_path / ".bandstand") in bandstand("list", BANDSTAND_HOME="").stderr
+
+
+def test_a_fault_of_ours_is_one_line_and_its_traceback_is_kept(home: Path, env: dict[str, str]) -> None:
+    program = (
+        "import sys\n"
+        "import bandstand.cli.pick\n"
+        "bandstand.cli.pick.newest = lambda record: {}['nothing\\nhere']\n"
+        "from bandstand.cli import main\n"
+        "main(['show'])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=env, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert "fault of Bandstand" in done.stderr
+    kept = Path(done.stderr.split()[-1])
+    assert kept.parent == home / "errors"
+    assert "KeyError" in kept.read_text(encoding="utf-8")
+
+
+def test_a_home_that_cannot_be_written_is_told_without_a_traceback(bandstand: Any, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = bandstand("list", "--home", "file")
+    assert done.returncode == 2
+    assert "file" in done.stderr
+    done = bandstand("list", "--home", "file/below")
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "Bandstand, not" not in done.stderr
+
+
+def test_a_reader_that_leaves_early_is_no_error(env: dict[str, str], tmp_path: Path) -> None:
+    program = (
+        "import bandstand.cli.output as output\n"
+        "import bandstand.cli.list as verb\n"
+        "output.put_json = lambda document: [print('x' * 100) for _ in range(100000)]\n"
+        "from bandstand.cli import main\n"
+        "main(['list', '--json'])"
+    )
+    reading, writing = os.pipe()
+    with subprocess.Popen(
+        [sys.executable, "-c", program], env=env, stdout=writing, stderr=subprocess.PIPE, text=True
+    ) as process:
+        os.close(writing)
+        os.read(reading, 10)
+        os.close(reading)
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+        assert process.wait() == 0
+
+
+def test_a_full_disk_behind_standard_output_is_told(env: dict[str, str]) -> None:
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("this platform has no /dev/full")
+    with full.open("w") as sink:
+        done = subprocess.run(
+            [sys.executable, "-m", "bandstand.cli", "list", "--json"],
+            env=env,
+            stdout=sink,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr == "This machine refused: No space left on device.\n"
+
+
+def test_the_command_says_what_to_install_where_click_is_missing(env: dict[str, str]) -> None:
+    program = "import sys\nsys.modules['click'] = None\nfrom bandstand.cli import main\nmain([])"
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr == "The command line needs more packages; run: pip install 'bandstand[launch]'\n"
