@@ -1,4 +1,4 @@
-"""Built-in XGBoost: one model, trained by all ranks on their own rows; one exact metric line per iteration."""
+"""Built-in XGBoost: all ranks train one model on their own rows; one exact metric line per iteration."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from bandstand.training.ring import Ring, join_ring, plain_message
 from bandstand.training.ring_members import settle
 from bandstand.training.rows import LoadedChannel, Rows, load
 from bandstand.training.run import Run
+from bandstand_container.refusals import plain_refusals
 from bandstand_container.xgboost_patience import Patience
 from bandstand_container.xgboost_settings import OWN_NAMES, Settings, read_settings
 from bandstand_container.xgboost_trial import try_labels, try_settings
@@ -30,14 +31,13 @@ CHECKPOINT_SECONDS = 60.0
 
 
 def main() -> None:
-    """Train a model as the job's hyperparameters say.
+    """Train a model as the job's hyperparameters say, or refuse them or the data before training.
 
     Raises:
-        InputError: If a hyperparameter or a row of data is wrong: on all ranks, before training.
         JobError: If XGBoost fails in training.
     """
     run = bandstand.start()
-    with told_warnings(tell=run.is_leader):
+    with plain_refusals(), told_warnings(tell=run.is_leader):
         settings = check_settings(run)
         channels = load(run, ["train"], optional=["validation"])
         check_labels(run, settings, channels)
@@ -52,7 +52,11 @@ def main() -> None:
 
 
 def check_settings(run: Run) -> Settings:
-    """Read the hyperparameters and let the installed XGBoost judge them, before any data is read."""
+    """Read the hyperparameters and let the installed XGBoost judge them, before any data is read.
+
+    Raises:
+        InputError: With everything that is wrong, the same on all ranks.
+    """
     settings, problems = read_settings(run.hyperparameters, run.world_size, run.threads)
     refused, unused = try_settings(settings.parameters, settings.metrics, OWN_NAMES)
     problems += refused
@@ -67,7 +71,11 @@ def check_settings(run: Run) -> Settings:
 
 
 def check_labels(run: Run, settings: Settings, channels: Mapping[str, LoadedChannel]) -> None:
-    """Let the objective judge the labels of all ranks, before any rank depends on another one."""
+    """Let the objective judge the labels of all ranks, before any rank depends on another one.
+
+    Raises:
+        InputError: With what it refuses, by host, file and line, the same on all ranks.
+    """
     watched = settings.watched or ""
     if watched.startswith("validation:") and "validation" not in channels:
         raise InputError(

@@ -12,6 +12,7 @@ import numpy as np
 import xgboost
 from numpy.typing import NDArray
 
+from bandstand.errors import InputError
 from bandstand.hyperparameters import nearest
 from bandstand.training.ring import plain_message
 from bandstand.training.rows import Rows
@@ -25,6 +26,9 @@ _UNUSED = re.compile(r"Parameters: \{ (.*) \} are not used")
 _CANDIDATE = re.compile(r"Objective candidate: (\S+)")
 _LABELS = 1000
 """Distinct labels that are tried at most."""
+
+_USUAL_LABELS = (0.0, 0.5, 1.0, 2.0)
+"""If every one of these is refused, too, it is not because of the labels."""
 
 _TOLD = 5
 """Rows with bad labels that are told."""
@@ -70,6 +74,9 @@ def try_labels(parameters: Mapping[str, str], rows: Rows) -> list[str]:
 
     Returns:
         What is wrong, with file and line; empty without rows.
+
+    Raises:
+        InputError: If it is not the labels that are refused.
     """
     if not len(rows):
         return []
@@ -80,6 +87,9 @@ def try_labels(parameters: Mapping[str, str], rows: Rows) -> list[str]:
         message = _refusal(parameters, distinct, rows.columns)
         if message is None:
             return []
+        usual = [_refusal(parameters, np.array([label]), rows.columns) for label in _USUAL_LABELS]
+        if all(usual):
+            raise InputError(f"XGBoost {xgboost.__version__} cannot train with these settings: {usual[0]}")
         bad = [label for label in distinct if _refusal(parameters, np.array([label]), rows.columns)]
     problems = []
     for label in bad[:_TOLD]:
@@ -96,19 +106,19 @@ def _judged(
     problems = []
     whole = dict(parameters)
     for name, value in parameters.items():
-        fault = None if name == "objective" else _fault(matrix, {name: value})
+        fault = None if name == "objective" else _quiet_fault(matrix, {name: value})
         if fault:
             problems.append(f"{name} = {value}: {fault}")
             del whole[name]
     whole.pop("verbosity", None)
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+        warnings.simplefilter("always", UserWarning)
         fault = _fault(matrix, whole)
     if fault:
         problems.append(_objective_fault(fault, whole.get("objective", "")) or fault)
         whole.pop("objective", None)
     for metric in dict.fromkeys(metrics):
-        fault = _fault(matrix, {**whole, "eval_metric": metric})
+        fault = _quiet_fault(matrix, {**whole, "eval_metric": metric})
         if fault:
             problems.append(f"eval_metric {metric}: {fault}")
     told = [found[1] for warning in caught if (found := _UNUSED.search(str(warning.message)))]
@@ -122,6 +132,13 @@ def _fault(matrix: Any, parameters: Mapping[str, str]) -> str | None:
     except xgboost.core.XGBoostError as error:
         return plain_message(error)
     return None
+
+
+def _quiet_fault(matrix: Any, parameters: Mapping[str, str]) -> str | None:
+    """As `_fault`, for parameters that are only a part: what XGBoost warns of is told of the whole."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return _fault(matrix, parameters)
 
 
 def _configured(matrix: Any, parameters: Mapping[str, str]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
@@ -10,11 +11,13 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from bandstand.sagemaker_files import Channel, Cluster, Folders, write_config
 
@@ -210,3 +213,44 @@ def jobs(tmp_path: Path) -> Iterator[Launcher]:
     launcher = Launcher(tmp_path)
     yield launcher
     launcher.close()
+
+
+def as_csv(rows: NDArray[np.float32]) -> bytes:
+    """Rows as label-first CSV: numbers in shortest form."""
+    return b"".join(b",".join(_number(float(value)) for value in row) + b"\n" for row in rows)
+
+
+def _number(value: float) -> bytes:
+    if value != value:
+        return b""
+    return b"%d" % value if value.is_integer() else repr(value).encode()
+
+
+@pytest.fixture(scope="session")
+def to_csv() -> Callable[[NDArray[np.float32]], bytes]:
+    """Writes rows as label-first CSV."""
+    return as_csv
+
+
+@pytest.fixture(scope="session")
+def campaign() -> NDArray[np.float32]:
+    """Rows of a bank's telephone campaign, sorted by age: label first; made-up ones without the data."""
+    root = Path(__file__).parents[2]
+    folder = Path(os.environ.get("BANDSTAND_TEST_DATA", root.parent / "shared" / "data"))
+    path = folder / "bank-marketing" / "bank-additional.csv"
+    rng = np.random.default_rng(7)
+    if not path.exists():
+        features = rng.normal(size=(4000, 12)).round(3)
+        labels = features[:, 0] + features[:, 1] ** 2 + rng.normal(size=4000) > 1.5
+        rows = np.column_stack([labels, features])
+        return rows[np.argsort(features[:, 0], kind="stable")].astype(np.float32)
+    with path.open(newline="") as source:
+        records = list(csv.DictReader(source, delimiter=";"))
+    columns = [[float(record["y"] == "yes") for record in records]]
+    for name in ("age", "campaign", "previous", "emp.var.rate", "euribor3m"):
+        columns.append([float(record[name]) for record in records])
+    for name in ("job", "marital", "contact", "poutcome"):
+        for value in sorted({record[name] for record in records}):
+            columns.append([float(record[name] == value) for record in records])
+    rows = np.array(columns, np.float32).T
+    return rows[np.argsort(rows[:, 1], kind="stable")]

@@ -129,6 +129,8 @@ def plain_message(error: Exception) -> str:
         error: An `xgboost.core.XGBoostError`.
     """
     text = str(error).partition("Stack trace:")[0].strip()
+    if text.startswith(("value ", "Invalid Parameter ")):  # the second line tells what the parameter means
+        return text.partition("\n")[0]
     if text.startswith("["):  # [14:20:38] /workspace/src/metric/metric.cc:49: Unknown metric function foo
         text = text.partition("] ")[2]
         place, colon, rest = text.partition(": ")
