@@ -50,7 +50,7 @@ class Overlay:
 
     Args:
         source: Absolute path of the folder, which itself is never changed.
-        target: Absolute path of where it is shown; read-only if the kernel cannot lay one folder over another.
+        target: Absolute path of where it is shown; read-only if it cannot be laid over.
         scratch: Absolute path of a folder that has empty folders `upper` and `work`, for the changes.
     """
 

@@ -1,0 +1,61 @@
+"""What every backend must do, as a suite to be subclassed: give it `make_backend`, and all of it runs.
+
+class TestMine(BackendContract):
+    @pytest.fixture
+    def make_backend(self) -> MakeBackend:
+        return MyBackend
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from bandstand.backends.backend import Backend
+
+from .contract_ends import EndsContract
+from .contract_hosts import HostsContract
+from .contract_life import LifeContract
+from .contract_logs import LogsContract
+from .contract_stopping import StoppingContract
+from .jobs import Alarm, Job, MakeBackend, make_plan
+
+
+class BackendContract(LifeContract, HostsContract, LogsContract, StoppingContract, EndsContract):
+    """The behaviour of a backend; one that cannot do a thing overrides the test with what it does."""
+
+    @pytest.fixture
+    def make_backend(self) -> MakeBackend:
+        """Return what makes the backend; takes `lease_seconds` and `lease_grace`."""
+        raise NotImplementedError
+
+    @pytest.fixture
+    def backend(self, make_backend: MakeBackend) -> Iterator[Backend]:
+        with closing(make_backend(lease_seconds=60.0)) as made:
+            yield made
+
+    @pytest.fixture
+    def submit(self, backend: Backend, tmp_path: Path) -> Iterator[Callable[..., Job]]:
+        jobs = []
+
+        def handed_in(script: str = "", name: str = "job-1", *, threads: int = 1, **changes: object) -> Job:
+            by = changes.pop("backend", backend)
+            plan = make_plan(tmp_path, name, script, **changes)
+            job = Job(by, tmp_path / "home" / "jobs" / name)  # type: ignore[arg-type]
+            job.backend.submit(plan, job.folder, threads=threads)
+            jobs.append(job)
+            return job
+
+        yield handed_in
+        for job in jobs:
+            job.backend.kill(job.folder)
+            job.ends()
+
+    @pytest.fixture
+    def alarm(self, tmp_path: Path) -> Iterator[Alarm]:
+        (tmp_path / "checkpoints").mkdir()
+        with closing(Alarm(tmp_path / "checkpoints" / "alarm")) as made:
+            yield made
