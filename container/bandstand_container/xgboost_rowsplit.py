@@ -15,7 +15,7 @@ from bandstand.training.exact import ExactMetrics
 from bandstand.training.output import note
 from bandstand.training.ring import Ring, join_ring, plain_message
 from bandstand.training.ring_members import settle
-from bandstand.training.rows import LoadedChannel, Rows, load
+from bandstand.training.rows import LoadedChannel, Rows, load, rank_names
 from bandstand.training.run import Run
 from bandstand_container.refusals import plain_refusals
 from bandstand_container.xgboost_patience import Patience
@@ -83,8 +83,8 @@ def check_labels(run: Run, settings: Settings, channels: Mapping[str, LoadedChan
             "the channel, or choose a metric of the training channel such as train:auc."
         )
     found = run.gather(try_labels(settings.parameters, channels["train"].rows))
-    hosts = [host for host in run.hosts for _ in range(run.local_size)]
-    problems = [f"{host}: {text}" for host, texts in zip(hosts, found, strict=True) for text in texts]
+    names = rank_names(run)
+    problems = [f"{name}: {text}" for name, texts in zip(names, found, strict=True) for text in texts]
     if problems:
         raise InputError("\n".join(problems))
 

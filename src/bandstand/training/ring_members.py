@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bandstand.training.output import note
 from bandstand.training.ring import Ring, join_ring
-from bandstand.training.rows import LoadedChannel, Rows
+from bandstand.training.rows import LoadedChannel, Rows, rank_names
 from bandstand.training.run import Run
 
 _CHUNK = 4 << 20
@@ -133,15 +133,12 @@ def _sent(
 
 
 def _told(plan: LineUp, run: Run) -> list[str]:
-    hosts = [host for host in run.hosts for _ in range(run.local_size)]
-
-    def name(rank: int) -> str:
-        return hosts[rank] if run.local_size == 1 else f"{hosts[rank]}, rank {rank}"
-
+    names = rank_names(run)
     lines = [
-        f"{name(move.source)} hands its rows of {move.channel} to {name(move.target)}" for move in plan.moves
+        f"{names[move.source]} hands its rows of {move.channel} to {names[move.target]}."
+        for move in plan.moves
     ]
-    aside = [name(rank) for rank in range(run.world_size) if rank not in plan.members]
+    aside = [names[rank] for rank in range(run.world_size) if rank not in plan.members]
     if aside:
         lines.append(f"without rows to train on, standing aside: {', '.join(aside)}.")
     return lines

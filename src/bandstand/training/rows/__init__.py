@@ -11,7 +11,7 @@ Rows are label first, with no header line, as SageMaker's built-in algorithms ex
 
 from bandstand.training.rows.faults import Fault
 from bandstand.training.rows.files import ChannelFiles, DataFile, list_files
-from bandstand.training.rows.loading import LoadedChannel, load
+from bandstand.training.rows.loading import LoadedChannel, load, rank_names
 from bandstand.training.rows.ranges import ByteRange, split
 from bandstand.training.rows.reading import Reading, Rows, read_rows
 
@@ -25,6 +25,7 @@ __all__ = [
     "Rows",
     "list_files",
     "load",
+    "rank_names",
     "read_rows",
     "split",
 ]

@@ -62,7 +62,7 @@ def load(
     mine = {name: facts.as_json() for name, (facts, _) in readings.items()}
     told = run.gather(mine)
     facts = {name: [Facts.from_json(rank[name]) for rank in told] for name in everything}
-    places = _places(run)
+    places = rank_names(run)
     problems, more = find_problems(places, facts, names)
     if problems:
         raise InputError(_listed(problems, more))
@@ -98,11 +98,16 @@ def _read(run: Run, channel: Channel | None) -> tuple[Facts, Rows]:
     return Facts.of(channel, files, reading), reading.rows
 
 
-def _places(run: Run) -> list[str]:
+def rank_names(run: Run) -> list[str]:
+    """What each rank is called in messages: by its host, and by its number if the host has several.
+
+    Args:
+        run: Any rank of the job.
+    """
     hosts = [host for host in run.hosts for _ in range(run.local_size)]
     if run.local_size == 1:
         return hosts
-    return [f"{host}, rank {rank}" for rank, host in enumerate(hosts)]
+    return [f"{host} rank {rank}" for rank, host in enumerate(hosts)]
 
 
 def _listed(problems: list[str], more: int) -> str:
@@ -119,9 +124,9 @@ def _log_lines(name: str, places: Sequence[str], ranks: Sequence[Facts], width: 
     if not any(fact.present for fact in ranks):
         return []
     total = sum(fact.rows for fact in ranks)
-    per_rank = ", ".join(f"{place} {fact.rows}" for place, fact in zip(places, ranks, strict=True))
+    per_rank = ", ".join(f"{place}: {fact.rows}" for place, fact in zip(places, ranks, strict=True))
     how = "replicated, split by byte ranges" if any(fact.replicated for fact in ranks) else "sharded by key"
-    text = f"channel {name}: {total} rows in all ({how}): {per_rank}"
+    text = f"channel {name}: {total} rows in all ({how}), {per_rank}"
     if total:
         labels = describe_labels([fact.labels for fact in ranks], [fact.rows for fact in ranks])
         text += f"; {width} columns (the label and {width - 1} features); {labels}."
