@@ -34,6 +34,8 @@ TREES = st.recursive(
         ("None", "None"),
         ("two\nlines", '"two\\nlines"'),
         ('"quoted"', '"\\"quoted\\""'),
+        ('"half', '"half'),
+        ('"\\x"', '"\\x"'),
         (None, "null"),
         (True, "true"),
         (False, "false"),
@@ -139,7 +141,22 @@ def test_an_integer_may_come_as_a_float(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["4.5", "four", "", "0x4", "1e400", "inf", "nan", "1_0", "٤", "true", "[4]", '"\\"4\\""']
+    "text",
+    [
+        "4.5",
+        "four",
+        "",
+        "0x4",
+        "1e400",
+        "1e99999999999999999999",
+        "inf",
+        "nan",
+        "1_0",
+        "٤",
+        "true",
+        "[4]",
+        '"\\"4\\""',
+    ],
 )
 def test_what_is_no_whole_number_is_refused_with_name_value_and_expectation(text: str) -> None:
     with pytest.raises(InputError, match=r"Hyperparameter 'num_round' is .*; expected a whole number"):

@@ -26,6 +26,9 @@ GOOD = [
     r"(?:train|test) loss: (\S+)",
     r"\bloss\b *= *(\S+)",
     r"[^a-z]loss=(\S+)",
+    r"loss=([-+0-9.eE]+) again \1",
+    r"loss=([-+0-9.eE]+)(?(1);|,)",
+    r"[^\S]loss[^\W]*(?=:):(\S+)",
 ]
 
 
