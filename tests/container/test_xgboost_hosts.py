@@ -23,7 +23,7 @@ SETTINGS = {
 
 def counts(log: str, channel: str) -> tuple[int, list[int]]:
     """Rows in all and of each host, as the log tells."""
-    found = re.search(rf"channel {channel}: (\d+) rows in all \(.+?\): (.+?);", log)
+    found = re.search(rf"channel {channel}: (\d+) rows in all \(.+?\), (.+?);", log)
     assert found, log
     return int(found[1]), [int(part.rpartition(" ")[2]) for part in found[2].split(", ")]
 
@@ -61,7 +61,7 @@ def test_training_with_hosts_that_have_no_rows_ends_as_on_fewer_hosts(
     first, second = {"a.csv": to_csv(campaign[:1500])}, {"b.csv": to_csv(campaign[1500:])}
     held_out = {"v.csv": to_csv(campaign[::5])}
     fewer = jobs.run(SETTINGS, 2, sharded={"train": [first, second], "validation": [held_out, {}]})
-    # The leader has a marker file only, the second host no validation channel, the last one nothing to train on.
+    # The leader has a marker file only, the next two no validation channel, the last one nothing to train on.
     more = jobs.run(
         SETTINGS,
         4,
