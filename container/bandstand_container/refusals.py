@@ -7,7 +7,8 @@ import os
 from collections.abc import Iterator
 
 from bandstand.errors import InputError
-from bandstand.sagemaker_files import Folders, write_failure
+from bandstand.sagemaker_files import MAX_FAILURE, Folders, write_failure
+from bandstand.training.output import note
 
 
 @contextlib.contextmanager
@@ -20,4 +21,6 @@ def plain_refusals() -> Iterator[None]:
         yield
     except InputError as error:
         write_failure(Folders.from_environment(os.environ), str(error))
+        if len(str(error)) > MAX_FAILURE:
+            note(f"refused, in full: {error}")
         raise SystemExit(error.exit_code) from None

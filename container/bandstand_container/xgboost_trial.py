@@ -111,12 +111,13 @@ def _judged(
             problems.append(f"{name} = {value}: {fault}")
             del whole[name]
     whole.pop("verbosity", None)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        fault = _fault(matrix, whole)
+    fault = _quiet_fault(matrix, whole)
     if fault:
         problems.append(_objective_fault(fault, whole.get("objective", "")) or fault)
         whole.pop("objective", None)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        _fault(matrix, whole)
     for metric in dict.fromkeys(metrics):
         fault = _quiet_fault(matrix, {**whole, "eval_metric": metric})
         if fault:
@@ -135,7 +136,7 @@ def _fault(matrix: Any, parameters: Mapping[str, str]) -> str | None:
 
 
 def _quiet_fault(matrix: Any, parameters: Mapping[str, str]) -> str | None:
-    """As `_fault`, for parameters that are only a part: what XGBoost warns of is told of the whole."""
+    """As `_fault`, without the warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return _fault(matrix, parameters)

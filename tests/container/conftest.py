@@ -89,7 +89,9 @@ class Job:
 
 
 class Launcher:
-    """Starts jobs in a folder, and ends whatever a test leaves running."""
+    """Starts jobs in a folder, and ends whatever a test leaves running; `last` is the newest job."""
+
+    last: Job
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -103,6 +105,7 @@ class Launcher:
         *,
         replicated: Mapping[str, Files] | None = None,
         sharded: Mapping[str, Sequence[Files | None]] | None = None,
+        mislabelled: Mapping[str, Sequence[Files]] | None = None,
         content_type: str | None = "text/csv",
         environment: Mapping[str, str] | None = None,
         checkpoints: Path | None = None,
@@ -114,6 +117,7 @@ class Launcher:
             hosts: How many.
             replicated: Channel to the files that every host has.
             sharded: Channel to the files of each host; None for a host that lacks the channel.
+            mislabelled: As `sharded`, but declared as replicated.
             content_type: Of all channels.
             environment: More variables for all hosts.
             checkpoints: A folder that keeps the checkpoints of host N in `algo-N`, for a restart.
@@ -145,9 +149,12 @@ class Launcher:
             for channel, shares in (sharded or {}).items():
                 share = shares[index]
                 if share is not None:
-                    kind = "ShardedByS3Key"
-                    channels.append(Channel(channel, folders.data / channel, content_type, kind))
-                    _fill(folders.data / channel, share)
+                    path = folders.data / channel
+                    channels.append(Channel(channel, path, content_type, "ShardedByS3Key"))
+                    _fill(path, share)
+            for channel, given_files in (mislabelled or {}).items():
+                channels.append(Channel(channel, folders.data / channel, content_type))
+                _fill(folders.data / channel, given_files[index])
             write_config(folders, given, Cluster(name, names), channels)
             if checkpoints:
                 (checkpoints / name).mkdir(parents=True, exist_ok=True)
@@ -170,7 +177,8 @@ class Launcher:
             self._processes.append(process)
             started.append(Host(name, folders, process, out, err))
         listener.close()
-        return Job(started)
+        self.last = Job(started)
+        return self.last
 
     def run(self, hyperparameters: Mapping[str, object], hosts: int = 3, **more: object) -> Job:
         """Start a job and wait until it has ended well."""

@@ -96,7 +96,7 @@ def counted_header(block: Block) -> Fault | None:
         str(block.file.path),
         1,
         f"it is a header line (0, 1, 2, ... {len(fields) - 1}: the numbers of the columns); rows have no "
-        "header here. Write the file without it (in pandas: header=False).",
+        "header. Write the file without it (in pandas: header=False).",
     )
 
 
@@ -132,8 +132,7 @@ def _header(line: bytes, *, alone: bool) -> str | None:
         return None
     names = ", ".join(_text(field) for field in fields[:_NAMES]) + (", ..." if len(fields) > _NAMES else "")
     return (
-        f"it is a header line ({names}); rows have no header here: the label comes first, then the features. "
-        "Delete this line, and check that the first column is the label."
+        f"it is a header line ({names}); delete it: rows have no header, and their first column is the label."
     )
 
 
@@ -152,8 +151,8 @@ def _explain(line: bytes, width: int) -> str:
         place = wrong[0]
         more = f" (and {len(wrong) - 1} more fields of this line)" if len(wrong) > 1 else ""
         return (
-            f"column {place + 1} holds {_text(fields[place])!r}, which is no number{more}. Encode words as "
-            "numbers; leave a field empty, or write nan, where a value is missing."
+            f"column {place + 1} holds {_text(fields[place])!r}, which is no number{more}; encode words "
+            "as numbers, and leave a field empty where a value is missing."
         )
     values = parse(line)[0]
     if np.isnan(values[0]):
