@@ -11,9 +11,11 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 import pytest
@@ -28,23 +30,60 @@ Files = Mapping[str, bytes]
 """Name to content."""
 
 
+class Output:
+    """What a process writes to one pipe, read as it comes."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._data = bytearray()
+        self._changed = threading.Condition()
+        self._ended = False
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        with self._stream:
+            while data := os.read(self._stream.fileno(), 1 << 16):
+                with self._changed:
+                    self._data += data
+                    self._changed.notify_all()
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
+
+    def wait_for(self, text: str) -> None:
+        """Wait until a text has been written."""
+        with self._changed:
+            assert self._changed.wait_for(lambda: text in self.text or self._ended, DEADLINE), self.text
+        assert text in self.text, self.text
+
+    def wait_for_end(self) -> str:
+        """Wait until nobody can write any more; all that was written."""
+        with self._changed:
+            assert self._changed.wait_for(lambda: self._ended, DEADLINE), self.text
+        return self.text
+
+    @property
+    def text(self) -> str:
+        return bytes(self._data).decode(errors="replace")
+
+
 @dataclass
 class Host:
-    """One host of a job: its folders, its process and where that writes."""
+    """One host of a job: its folders, its process and what that has written."""
 
     name: str
     folders: Folders
     process: subprocess.Popen[bytes]
-    out_path: Path
-    err_path: Path
+    stdout: Output
+    stderr: Output
 
     @property
     def out(self) -> str:
-        return self.out_path.read_text(errors="replace")
+        return self.stdout.text
 
     @property
     def err(self) -> str:
-        return self.err_path.read_text(errors="replace")
+        return self.stderr.text
 
     @property
     def failure(self) -> str:
@@ -63,7 +102,11 @@ class Job:
 
     def wait(self) -> list[int]:
         """Wait until all hosts have ended; their exit codes."""
-        return [host.process.wait(DEADLINE) for host in self.hosts]
+        codes = [host.process.wait(DEADLINE) for host in self.hosts]
+        for host in self.hosts:
+            host.stdout.wait_for_end()
+            host.stderr.wait_for_end()
+        return codes
 
     def signal(self, number: int = signal.SIGTERM) -> None:
         for host in self.hosts:
@@ -164,18 +207,18 @@ class Launcher:
             if index == 0:
                 own["BANDSTAND_LISTEN_FD"] = str(listener.fileno())
                 passed = (listener.fileno(),)
-            out, err = folders.base / "stdout", folders.base / "stderr"
-            with out.open("wb") as out_file, err.open("wb") as err_file:
-                process = subprocess.Popen(
-                    [sys.executable, "-m", "bandstand.training", "train"],
-                    env={**common, **own},
-                    stdout=out_file,
-                    stderr=err_file,
-                    pass_fds=passed,
-                    start_new_session=True,
-                )
+            process = subprocess.Popen(
+                [sys.executable, "-m", "bandstand.training", "train"],
+                env={**common, **own},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                pass_fds=passed,
+                start_new_session=True,
+            )
+            assert process.stdout is not None
+            assert process.stderr is not None
             self._processes.append(process)
-            started.append(Host(name, folders, process, out, err))
+            started.append(Host(name, folders, process, Output(process.stdout), Output(process.stderr)))
         listener.close()
         self.last = Job(started)
         return self.last
