@@ -107,7 +107,8 @@ def _watch(plan: AnyPlan, run: Run[AnyPlan], record: Record, backend: Backend, g
     # With --json standard output holds the facts and nothing else.
     stream = PatientStream(sys.stderr if place().json else sys.stdout)
     objective = plan.objective if isinstance(plan, TuningPlan) else ""
-    with view(stream, _title(plan), objective) as shown, stop_on_signals(stop, shown.said, grace=grace):
+    shown = view(stream, _title(plan), objective)
+    with stop_on_signals(stop, shown.said, grace=grace), shown:
         return run(plan, record, backend, shown, stop, grace=grace)
 
 
