@@ -89,8 +89,10 @@ def test_a_report_has_one_curve_per_job_best_first(tuning: Job, points: dict[str
     start = next(i for i, line in enumerate(lines) if line.startswith("jobs, best first"))
     jobs = lines[start + 2 :]
     assert [line.split()[1] for line in jobs] == ["2", "1", "5", "3", "4"]
-    assert "▁▁▁▂▂▂▂▃▃▃▄▄▄▅▅▅▅▆▆▆▇▇▇▇███" not in jobs[4]
-    assert all("█" in line for line in jobs[:4])
+    curves = ["".join(character for character in line if character in PLAIN.blocks) for line in jobs]
+    assert [len(curve) for curve in curves] == [20, 30, 4, 9, 0]
+    assert curves[1].endswith("█")
+    assert curves[1].startswith(curves[0])  # one scale for all
     assert jobs[3].endswith("at rung 9")
 
 
@@ -114,3 +116,13 @@ def test_tables_fit_the_page(tuning: Job, points: dict[str, list[Job]], width: i
     lines = [*jobs_table(page, tuning, tuning["training_jobs"]), *report_text(page, tuning, points)[-6:]]
     assert max(map(len, lines)) <= width
     assert all(line.isascii() for line in lines)
+
+
+def test_a_strategy_that_stops_nothing_has_its_cost_told_alone(tuning: Job) -> None:
+    tuning["strategy"] = "Random"
+    lines = summary_text(PLAIN, tuning)
+    assert lines[lines.index("cost") + 1 :] == [
+        "  iterations     63 run of 500 asked for (13 %)",
+        "  billable time  2 min 30 s",
+        "  instance time  7 min 30 s",
+    ]

@@ -18,25 +18,30 @@ def savings_lines(page: Page, job: Mapping[str, Any]) -> list[str]:
         job: The tuning job as `bandstand show --json` gives it.
 
     Returns:
-        Lines of text; none before the first iteration.
+        Lines of text; none before the first job.
     """
     savings = job.get("savings") or {}
     if not job["training_jobs"] or not savings:
         return []
+    stops: list[tuple[str, str]] = []
+    saved: list[tuple[str, str]] = []
+    if job.get("strategy") == "Hyperband":
+        stops = [
+            ("stopped at rungs", _rungs(page, savings.get("stopped_at") or {})),
+            ("at MaxResource", _jobs(savings.get("reached_max_resource"))),
+        ]
+        saved = [
+            ("MaxResource saved", _saved(savings.get("saved_by_max_resource"), savings.get("asked"))),
+            ("the rungs saved", _saved(savings.get("saved_by_rungs"), savings.get("asked"))),
+        ]
+    cost = [
+        ("billable time", duration(job.get("billable_seconds"))),
+        ("instance time", duration(job.get("instance_seconds"))),
+    ]
+    title = "early stopping" if stops else "cost"
     return [
-        page.paint("early stopping", "bold"),
-        *facts(
-            page,
-            [
-                ("stopped at rungs", _rungs(page, savings.get("stopped_at") or {})),
-                ("at MaxResource", _jobs(savings.get("reached_max_resource"))),
-                ("iterations", _iterations(savings)),
-                ("MaxResource saved", _saved(savings.get("saved_by_max_resource"), savings.get("asked"))),
-                ("the rungs saved", _saved(savings.get("saved_by_rungs"), savings.get("asked"))),
-                ("billable time", duration(job.get("billable_seconds"))),
-                ("instance time", duration(job.get("instance_seconds"))),
-            ],
-        ),
+        page.paint(title, "bold"),
+        *facts(page, [*stops, ("iterations", _iterations(savings)), *saved, *cost]),
     ]
 
 
