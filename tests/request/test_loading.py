@@ -53,6 +53,13 @@ def test_a_job_file_may_come_as_a_mapping_relative_to_the_working_folder(
     assert dict(plan.hyperparameters)["rate"] == "1e-05"
 
 
+def test_keys_of_a_mapping_that_are_no_text_are_refused(problems: Problems) -> None:
+    for table in ("channels", "hyperparameters", "ranges"):
+        found = problems({"name": "a", "program": "a.py", table: {1: {"path": "x"}}})
+        assert (106, f"{table}.1") in {(problem.number, problem.where) for problem in found}
+    assert problems({"name": "a", "program": "a.py", 1: 2})
+
+
 def test_a_document_of_any_suffix_is_known_by_its_brace(training: dict[str, Any], write_json: Write) -> None:
     assert load(write_json("\n " + json.dumps(training), "request.txt")).name == "train"
 

@@ -17,7 +17,6 @@ Problems = Callable[..., list[Problem]]
 PlanOf = Callable[..., Plan]
 
 IMAGE = "AlgorithmSpecification.TrainingImage"
-URI = "InputDataConfig.0.DataSource.S3DataSource.S3Uri"
 AWS = "683313688378.dkr.ecr.us-east-1.amazonaws.com/sagemaker-xgboost:1.7-1"
 
 
@@ -184,11 +183,12 @@ def test_the_built_in_reads_nothing_else_yet(
     assert _numbers(problems(change(training, {"InputDataConfig.0.ContentType": kind}))) == [621]
 
 
-def test_a_channel_that_is_not_there_or_empty_is_named(
-    training: dict[str, Any], change: Change, problems: Problems, plan_of: PlanOf, folder: Path
+def test_an_objective_that_the_built_in_never_prints_gets_the_nearest(
+    tuning: dict[str, Any], change: Change, problems: Problems, plan_of: PlanOf
 ) -> None:
-    (folder / "empty" / "inner").mkdir(parents=True)
-    assert "does not exist" in problems(change(training, {URI: f"file://{folder}/nothing"}))[0].found
-    assert "has no files" in problems(change(training, {URI: f"file://{folder}/empty"}))[0].found
-    assert _numbers(problems(change(training, {URI: "file:///a%00b"}))) == [423]
-    plan_of(change(training, {URI: f"file://{folder}/data/train/part-0.csv"}))
+    name = "HyperParameterTuningJobConfig.HyperParameterTuningJobObjective.MetricName"
+    metrics = "TrainingJobDefinition.AlgorithmSpecification.MetricDefinitions"
+    number = r"([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)"
+    bare = change(tuning, {name: "auc", metrics: [{"Name": "auc", "Regex": f" auc={number}"}]})
+    assert problems(bare)[0].fix == "Did you mean validation:auc?"
+    plan_of(change(bare, {metrics: [{"Name": "auc", "Regex": f" validation:auc={number}"}]}))

@@ -55,6 +55,12 @@ def _integers(count: int) -> list[dict[str, str]]:
             "Give at most 99.",
         ),
         ({f"{INTEGERS}.0.Name": "_tuning_objective_metric"}, 309, f"{INTEGERS}[0].Name", "AMT"),
+        (
+            {f"{BODY}.StaticHyperParameters._tuning_objective_metric": "validation:f1"},
+            309,
+            f"{BODY}.StaticHyperParameters._tuning_objective_metric",
+            "validation:auc, which AMT sets",
+        ),
         ({f"{INTEGERS}.0.Name": ""}, 309, f"{INTEGERS}[0].Name", "own name"),
         ({f"{BODY}.StaticHyperParameters": {"": "1"}}, 309, "StaticHyperParameters", "an empty name"),
         ({f"{INTEGERS}.0.MinValue": "100.0"}, 310, f"{INTEGERS}[0].MinValue", 'Write "100".'),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -121,8 +122,8 @@ def parse(text: str, where: str, findings: Findings) -> dict[str, Any] | None:
     odd: list[str] = []
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        names = [name for name, _ in pairs]
-        repeated.extend(sorted({name for name in names if names.count(name) > 1}))
+        counts = Counter(name for name, _ in pairs)
+        repeated.extend(sorted(name for name, count in counts.items() if count > 1))
         return dict(pairs)
 
     def constant(word: str) -> float:

@@ -86,7 +86,7 @@ def _mend(sound: dict[str, Any], location: tuple[str | int, ...], missing: bool)
     table: Any = sound
     for part, after in itertools.pairwise(location):
         inner = table.get(part)
-        if not isinstance(inner, dict):
+        if after == "[key]" or not isinstance(inner, dict):
             location = (part,)
             break
         table, location = inner, (after,)
@@ -109,7 +109,9 @@ def _tell(fault: Mapping[str, Any], findings: Findings) -> None:
     location = [str(part) for part in fault["loc"]]
     findings.doubt(dotted([part for part in location if not part.isdigit()]))
     where, kind, value = dotted(location), fault["type"], fault["input"]
-    if kind == "extra_forbidden":
+    if location[-1] == "[key]":
+        findings.refuse(106, dotted(location[:-1]), f"the key {value!r}", "a text", "Write the key as text.")
+    elif kind == "extra_forbidden":
         known = _keys_at(location[:-1])
         meant, fix = _meant(location, known)
         findings.refuse(105, where, "an unknown key", listed(known, 30), fix)

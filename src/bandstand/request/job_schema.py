@@ -169,7 +169,9 @@ class JobFile(Table):
     )
     channels: dict[str, Channel] = Field(default={}, description="Input channels by name.")
     cluster: Cluster = Field(default=Cluster(), description="The hosts.")
-    tuning: Tuning | None = Field(default=None, description="How settings are tried.")
+    tuning: Tuning | None = Field(
+        default=None, description="How settings are tried; without it the job is one training job."
+    )
     ranges: dict[str, Span] = Field(default={}, description="Tuned hyperparameters by name.")
     metrics: dict[str, str] = Field(
         default={}, description="Patterns by metric; if none is given, those of Bandstand's metric line."

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from bandstand.errors import InputError, PlanError
 from bandstand.request.channel_rules import check_channels
+from bandstand.request.data_rules import check_data
 from bandstand.request.documents import definitions, operation_of, parse, refuse_unknown
 from bandstand.request.findings import Findings, shown
 from bandstand.request.local_rules import check_local
@@ -155,6 +156,7 @@ def _checked(operation: str, document: Mapping[str, Any], findings: Findings) ->
     check_local(operation, sound, findings)
     for definition in found:
         check_program(sound, definition, findings)
+        check_data(definition, findings)
     if findings.problems:
         raise PlanError(findings.problems)
     return make_plan(operation, document, findings)

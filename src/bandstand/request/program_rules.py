@@ -1,4 +1,4 @@
-"""Rules of what runs and of what it reads, as far as this machine can tell (421 to 424, 613, 620, 621)."""
+"""Rules of what runs, as far as this machine can tell (421, 422, 424, 613, 620 and 621)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bandstand.errors import PlatformError
 from bandstand.hyperparameters import nearest
+from bandstand.metrics import metric_definitions, name_problem
 from bandstand.request.channel_rules import channels
 from bandstand.request.documents import CONFIG, Definition, dig
 from bandstand.request.findings import Findings, Place, shown
@@ -21,14 +21,13 @@ CSV = ("csv", "text/csv")
 
 
 def check_program(document: Mapping[str, Any], definition: Definition, findings: Findings) -> None:
-    """Check that something runs, that it is there, and that the channels' files are.
+    """Check that something runs, that it is there, and that a built-in has what it needs.
 
     Args:
         document: The whole request, sound.
         definition: Its definition.
         findings: Takes the problems.
     """
-    _check_folders(definition, findings)
     program = program_of(definition)
     if program is None:
         _refuse_nothing(definition, findings)
@@ -114,29 +113,6 @@ def _check_code(source: Path, script: str, place: Place, findings: Findings) -> 
         findings.problem(422, place, f"{source}: {error}", "a folder that can be read", f"Mend {words}.")
 
 
-def _check_folders(definition: Definition, findings: Findings) -> None:
-    for channel, place in channels(definition):
-        uri = dig(channel, "DataSource", "S3DataSource", "S3Uri")
-        where = (*place, "DataSource", "S3DataSource", "S3Uri")
-        if uri is None or findings.doubtful(where):
-            continue
-        try:
-            path = local_path(uri)
-            empty = path.is_dir() and not any(entry.is_file() for entry in path.rglob("*"))
-            missing = not path.exists()
-        except (PlatformError, OSError, ValueError) as error:
-            findings.problem(
-                423, where, f"{uri}: {error}", "a folder or file that can be read", "Mend the path."
-            )
-            continue
-        if missing:
-            found = f"{path}, which does not exist"
-            findings.problem(423, where, found, "a folder or file of this machine", "Mend the path.")
-        elif empty:
-            fix = "Put the data there: SageMaker refuses a channel without files."
-            findings.problem(423, where, f"{path}, which has no files", "at least one file", fix)
-
-
 def _check_xgboost(document: Mapping[str, Any], definition: Definition, findings: Findings) -> None:
     found = {channel.get("ChannelName"): (channel, place) for channel, place in channels(definition)}
     data = (*definition.place, "InputDataConfig")
@@ -148,6 +124,7 @@ def _check_xgboost(document: Mapping[str, Any], definition: Definition, findings
     if metric.startswith("validation:") and "validation" not in found and sound:
         fix = "Add the channel validation: without it nothing reports the objective."
         findings.problem(424, data, f"no channel for {metric}", "a channel named validation", fix)
+    _check_metric_name(metric, definition, findings)
     if "num_round" not in definition.static and "num_round" not in definition.tuned_names():
         place = (*definition.static_place, "num_round")
         if not findings.doubtful(definition.static_place) and not findings.doubtful(definition.tuned_place):
@@ -159,3 +136,16 @@ def _check_xgboost(document: Mapping[str, Any], definition: Definition, findings
             what = f"{shown(kind)}, which cannot run on processes yet"
             fix = "Give CSV: label first, no header."
             findings.problem(621, where, what, f"{' or '.join(CSV)}", fix)
+
+
+def _check_metric_name(metric: str, definition: Definition, findings: Findings) -> None:
+    """The built-in prints a channel before each metric; an objective without one would never be seen."""
+    if not metric or metric.startswith(("train:", "validation:")):
+        return
+    defined = definition.body.get("AlgorithmSpecification", {}).get("MetricDefinitions", [])
+    regex = next((item.get("Regex") for item in defined if item.get("Name") == metric), None)
+    place = (*CONFIG, "HyperParameterTuningJobObjective", "MetricName")
+    if name_problem(metric) is None and regex in (None, metric_definitions([metric])[0]["Regex"]):
+        allowed = "the channel train or validation, a colon and a metric"
+        if not findings.doubtful(place):
+            findings.problem(424, place, shown(metric), allowed, f"Did you mean validation:{metric}?")

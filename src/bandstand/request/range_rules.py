@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -124,7 +125,7 @@ def _check_names(
 
 def _check_categories(item: Mapping[str, Any], place: Place, findings: Findings) -> None:
     values = item.get("Values", [])
-    repeated = sorted({value for value in values if values.count(value) > 1})
+    repeated = sorted(value for value, count in Counter(values).items() if count > 1)
     if repeated:
         found = ", ".join(shown(value) for value in repeated)
         findings.problem(313, (*place, "Values"), f"{found} more than once", "each once", "Keep one of each.")

@@ -9,6 +9,7 @@ from bandstand.hyperparameters import nearest
 from bandstand.metrics import known_goal
 from bandstand.request.documents import CONFIG, Definition, dig
 from bandstand.request.findings import Findings, Place, listed, shown
+from bandstand.request.plan import OBJECTIVE_HYPERPARAMETER
 from bandstand.request.program import has_own_metrics
 from bandstand.request.range_rules import check_ranges, combinations
 from bandstand.request.strategy_rules import check_strategy
@@ -115,6 +116,10 @@ def _check_objective(
             f"better as a rule. Set it to {goal} if that is meant."
         )
     place = (*place, "MetricName")
+    told = definition.setting(OBJECTIVE_HYPERPARAMETER)
+    if told is not None and told != name:
+        where = (*definition.static_place, OBJECTIVE_HYPERPARAMETER)
+        findings.problem(309, where, shown(told), f"{name}, which AMT sets", "Take it out.")
     spec = definition.body.get("AlgorithmSpecification", {})
     defined = [item["Name"] for item in spec.get("MetricDefinitions", []) if "Name" in item]
     metrics = (*definition.place, "AlgorithmSpecification", "MetricDefinitions")

@@ -1,0 +1,75 @@
+"""Rules of the files that a job reads and writes on this machine (rules 423 and 425)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bandstand.errors import PlatformError
+from bandstand.hyperparameters import nearest
+from bandstand.request.channel_rules import channels
+from bandstand.request.documents import Definition, dig
+from bandstand.request.findings import Findings, Place
+from bandstand.request.plan import local_path
+
+
+def check_data(definition: Definition, findings: Findings) -> None:
+    """Check that the channels' files are there, and that no job writes among them.
+
+    Args:
+        definition: The definition, of a sound document.
+        findings: Takes the problems.
+    """
+    written = [
+        (place, folder)
+        for place, uri in (
+            ((*definition.place, *member), dig(definition.body, *member))
+            for member in (("OutputDataConfig", "S3OutputPath"), ("CheckpointConfig", "S3Uri"))
+        )
+        if uri is not None and not findings.doubtful(place) and (folder := _local(uri)) is not None
+    ]
+    for channel, place in channels(definition):
+        uri = dig(channel, "DataSource", "S3DataSource", "S3Uri")
+        where = (*place, "DataSource", "S3DataSource", "S3Uri")
+        if uri is None or findings.doubtful(where):
+            continue
+        path = _local(uri)
+        if path is None:
+            fix = "Write file:// and the path from the root."
+            findings.problem(423, where, uri, "a folder or file of this machine", fix)
+            continue
+        _check_there(path, where, findings)
+        for other, folder in written:
+            if folder.is_relative_to(path):
+                fix = "Name another folder: the next job would read what this one wrote."
+                found = f"{folder}, in the channel {channel.get('ChannelName')}"
+                findings.problem(425, other, found, "a folder outside the channels", fix)
+
+
+def _local(uri: str) -> Path | None:
+    try:
+        return local_path(uri).resolve()
+    except (PlatformError, OSError, ValueError, RuntimeError):
+        return None
+
+
+def _check_there(path: Path, where: Place, findings: Findings) -> None:
+    try:
+        if not path.exists():
+            found = f"{path}, which does not exist"
+            findings.problem(423, where, found, "a folder or file of this machine", _advice(path))
+        elif path.is_dir() and not any(entry.is_file() for entry in path.rglob("*")):
+            fix = "Put the data there: SageMaker refuses a channel without files."
+            findings.problem(423, where, f"{path}, which has no files", "at least one file", fix)
+    except OSError as error:
+        found = f"{path}: {error.strerror or error}"
+        findings.problem(
+            423, where, found, "a folder or file that can be read", "Mend the path or its rights."
+        )
+
+
+def _advice(path: Path) -> str:
+    if any(mark in path.name for mark in "*?["):
+        return "Name the folder or one file; patterns are not expanded."
+    near = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+    close = nearest(path.name, near)
+    return f"Did you mean {path.parent / close}?" if close else "Mend the path."
