@@ -33,7 +33,7 @@ _JOB_HEAD = f"""# Job file
 
 A job file is TOML. Numbers are kept as written: `1e-5` reaches the program as `1e-5`. Paths are relative to
 the job file. Unknown keys are errors. A document of CreateHyperParameterTuningJob or CreateTrainingJob, in
-JSON, is accepted wherever a job file is. Editors can complete and check job files with `job-file.schema.json`.
+JSON, is accepted wherever a job file is. Editors complete and check job files with `job-file.schema.json`.
 
 Hyperparameters are text for the program: texts as they are, everything else as JSON (`true`, `4`,
 `["a", "b"]`). Texts that would be lost on the way (the empty one, `null`, those with line breaks or in JSON's
