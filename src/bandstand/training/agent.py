@@ -13,7 +13,8 @@ from bandstand.errors import BandstandError
 from bandstand.sagemaker_files import write_failure
 from bandstand.training.job import Job
 from bandstand.training.program import Program, find_program
-from bandstand.training.ranks import ErrorStream, Rank, reap, send_signal, start_rank
+from bandstand.training.ranks import Rank, Ranks
+from bandstand.training.relay import Stream
 from bandstand.training.saving import sweep
 from bandstand.training.script_mode import arguments
 
@@ -26,8 +27,6 @@ VERDICT_WITHIN = 10.0
 """Seconds in which the leader must say why the job failed; after that this host's own reason counts."""
 TELL_WITHIN = 5.0
 """Seconds for which a host that was asked to stop still tries to tell the others."""
-_STDERR_OPEN = 1.0
-_STDERR_BUSY = 5.0
 _LOOK_AGAIN = 0.05
 _STOPPED_CODES = frozenset({0, 128 + signal.SIGTERM, 128 + signal.SIGINT})
 
@@ -39,21 +38,27 @@ class Agent:
 
     Args:
         job: The job.
-        out: This process's stderr.
+        out: This process's stdout.
+        err: This process's stderr.
         events: What happens: (`signal`, number) and (`child`, None) from signal handlers, and what the
             rendezvous tells.
         clock: Seconds of a monotonic clock.
     """
 
     def __init__(
-        self, job: Job, out: ErrorStream, events: Events, clock: Callable[[], float] = time.monotonic
+        self,
+        job: Job,
+        out: Stream,
+        err: Stream,
+        events: Events,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._job = job
-        self._out = out
+        self._err = err
         self._events = events
         self._clock = clock
         self._program: Program | None = None
-        self._ranks: list[Rank] = []
+        self._ranks = Ranks(out, err)
         self._begun = False
         self._stopping = False
         self._told_end = False
@@ -76,7 +81,7 @@ class Agent:
             if self._job.world_size > 1:
                 from bandstand.training.attendance import Attendance
 
-                self._attendance = Attendance(self._job, self._out.say, self._tell)
+                self._attendance = Attendance(self._job, self._err.say, self._tell)
             self._program = find_program(self._job.environ, self._job.hyperparameters, self._job.folders)
         except BandstandError as error:
             self._fail(f"{error} (on {self._job.cluster.current_host})", error.exit_code)
@@ -88,8 +93,7 @@ class Agent:
                 self._collect()
                 self._look_at_clock()
         except BaseException:
-            for rank in self._ranks:
-                send_signal(rank, signal.SIGKILL)
+            self._ranks.signal(signal.SIGKILL)
             raise
         return self._finish(self._code)
 
@@ -113,18 +117,18 @@ class Agent:
                 self._on_lost(value)
 
     def _patience(self) -> float | None:
-        if self._verdict is not None and all(rank.ended for rank in self._ranks):
+        if self._verdict is not None and self._ranks.all_ended:
             return 0.0
         times = [at for at in (self._judge_by, self._kill_at, self._leave_by) if at is not None]
         patience = max(0.0, min(times) - self._clock()) if times else None
-        lingering = self._stopping and any(rank.ended for rank in self._ranks) and not self._told_end
+        lingering = self._stopping and self._ranks.any_ended and not self._told_end
         return _LOOK_AGAIN if lingering else patience
 
     def _on_signal(self, number: int) -> None:
         if self._stopping and number == signal.SIGINT:  # a person has pressed Ctrl-C twice
             self._kill_at = self._clock()
         if not self._stopping:
-            self._out.say(f"{signal.Signals(number).name}: the job shall stop.")
+            self._err.say(f"{signal.Signals(number).name}: the job shall stop.")
             self._stop(number)
             if self._attendance is not None:
                 self._attendance.send({"kind": "stop"})
@@ -141,7 +145,7 @@ class Agent:
         if kind == "begin" and self._own is None and not self._stopping:
             self._begin()
         elif kind == "stop" and not self._stopping:
-            self._out.say("another host was asked to stop: this one does, too.")
+            self._err.say("another host was asked to stop: this one does, too.")
             self._stop(signal.SIGTERM)
         elif kind == "failed":
             self._judge(message["reason"])
@@ -166,7 +170,8 @@ class Agent:
             for local_rank in range(job.settings.ranks_per_host):
                 environ = job.rank_environment(local_rank, program, meet)
                 number = int(environ["BANDSTAND_RANK"])
-                self._ranks.append(start_rank(number, [*program.command, *words], environ, self._out))
+                command = [*program.command, *words]
+                self._ranks.start(number, command, environ, shares_stdout=job.settings.ranks_per_host > 1)
         except OSError as error:
             self._fail(
                 f"{program.name} cannot be started on {job.cluster.current_host}: {error.strerror or error} "
@@ -176,29 +181,24 @@ class Agent:
 
     def _stop(self, number: int) -> None:
         self._stopping = True
-        for rank in self._ranks:
-            send_signal(rank, number)
+        self._ranks.signal(number)
         if self._attendance is not None and not self._attendance.linked:
             self._leave_by = self._clock() + TELL_WITHIN
 
     def _collect(self) -> None:
         over = self._verdict is not None
-        for rank in reap(self._ranks, kill_rest=over or not self._stopping):
+        for rank in self._ranks.reap(kill_rest=over or not self._stopping):
             self._on_rank_end(rank)
         if self._told_end or self._own is not None or over or (not self._begun and not self._stopping):
             return
-        if all(rank.ended for rank in self._ranks) and not self._rest_remains():
+        # A stopped rank's own processes, whose shell has died of the signal, may still be saving.
+        if not self._ranks.all_ended or (self._stopping and self._ranks.rest_remains()):
+            return
+        if self._attendance is None:
+            self._end(0)
+        elif self._attendance.linked:
             self._told_end = True
-            if self._attendance is None:
-                self._end(0)
-            elif self._attendance.linked:
-                self._attendance.send({"kind": "ended"})
-            else:
-                self._told_end = False
-
-    def _rest_remains(self) -> bool:
-        """Whether a stopped rank's own processes, whose shell has died of the signal, are still at work."""
-        return self._stopping and any(send_signal(rank, 0) for rank in self._ranks)
+            self._attendance.send({"kind": "ended"})
 
     def _on_rank_end(self, rank: Rank) -> None:
         ended = rank.ended
@@ -210,14 +210,12 @@ class Agent:
             return
         from bandstand.training.failure import failure_reason
 
-        rank.relay.finish(_STDERR_OPEN, _STDERR_OPEN)
-        host = self._job.cluster.current_host
+        words = rank.last_words()
+        where = f"{self._job.cluster.current_host}, rank {rank.number}"
         name = self._program.name if self._program else ""
         folder = self._program.folder if self._program else None
-        reason = self._written() or failure_reason(
-            name, ended, rank.relay.tail(), f"{host}, rank {rank.number}", folder
-        )
-        began = rank.relay.trouble_at if ended.signal is None else None
+        reason = self._written() or failure_reason(name, ended, words, where, folder)
+        began = rank.stderr.trouble_at if ended.signal is None else None
         self._fail(reason, ended.code, age=self._clock() - began if began else 0.0, ranks=[rank.number])
 
     def _written(self) -> str:
@@ -248,9 +246,7 @@ class Agent:
         self._judge_by = None
         if self._attendance is not None:
             self._attendance.leave()
-        for rank in self._ranks:
-            if rank.ended is None:
-                send_signal(rank, signal.SIGTERM)
+        self._ranks.signal(signal.SIGTERM)
         self._kill_at = self._clock() + KILL_AFTER
 
     def _look_at_clock(self) -> None:
@@ -258,12 +254,11 @@ class Agent:
         if self._judge_by is not None and now >= self._judge_by and self._own is not None:
             self._judge(self._own[0])
         if self._kill_at is not None and now >= self._kill_at:
-            for rank in self._ranks:
-                send_signal(rank, signal.SIGKILL)
+            self._ranks.signal(signal.SIGKILL)
             self._kill_at = None
         if self._leave_by is not None and now >= self._leave_by:
             self._end(0)
-        if self._verdict is not None and all(rank.ended for rank in self._ranks):
+        if self._verdict is not None and self._ranks.all_ended:
             self._end(self._own[1] if self._own is not None else 1)
 
     def _end(self, code: int) -> None:
@@ -271,14 +266,15 @@ class Agent:
             self._code = code
 
     def _finish(self, code: int) -> int:
-        for rank in self._ranks:
-            rank.relay.finish(_STDERR_OPEN, _STDERR_BUSY)
         if self._verdict is not None:
-            self._out.say(f"failed: {self._verdict}")
+            self._ranks.signal(signal.SIGKILL)  # what a stopped rank has left behind
+        self._ranks.finish()
+        if self._verdict is not None:
+            self._err.say(f"failed: {self._verdict}")
             try:
                 write_failure(self._job.folders, self._verdict)
             except OSError as error:
-                self._out.say(f"the reason could not be left in {self._job.folders.failure}: {error}")
+                self._err.say(f"the reason could not be left in {self._job.folders.failure}: {error}")
         if self._attendance is not None:
             self._attendance.leave()
             self._attendance.finish()

@@ -16,6 +16,7 @@ _OURS = frozenset({"BandstandError", "InputError", "JobError", "PlanError", "Pla
 _NOISE = ("bandstand: ", "Exception ignored in", "sys:1: ", _TRACEBACK)
 _ROWS = re.compile(r"^bandstand: rank [0-9]+ on \S+ has ([0-9]+) rows\.$")
 _LAST_LINES = 5
+_LONGEST_MESSAGE = 40
 _CONSEQUENCE = re.compile(
     r"connection (?:reset|refused|closed|aborted|lost|timed out)|broken ?pipe|connection to the leader|"
     r"this rank leaves|"
@@ -55,10 +56,13 @@ def failure_reason(program: str, ended: Ended, stderr: str, where: str, folder: 
     lines = stderr.splitlines()
     if ended.signal is not None:
         return _fit(_of_signal(program, ended, lines), f" ({where})")
-    exception = _exception(lines, folder)
+    exception = _exception(lines)
     if exception is not None:
-        text, place = exception
-        return _fit(text, f"{place} on {where}")
+        text, frames = exception
+        facts = _place(frames, folder)
+        if ended.exit_code != 1:  # which Python gives for an exception
+            facts.append(f"exit code {ended.exit_code}")
+        return _fit(text, (f" ({'; '.join(facts)})" if facts else "") + f" on {where}")
     code = f"exit code {ended.exit_code}"
     if ended.code > 128 and ended.code - 128 in set(signal.Signals):
         code += f", as after {signal.Signals(ended.code - 128).name}"
@@ -94,8 +98,8 @@ def _of_signal(program: str, ended: Ended, lines: list[str]) -> str:
     return f"{text}. Its last line: {said[-1][:300]}" if said else text
 
 
-def _exception(lines: list[str], folder: Path | None) -> tuple[str, str] | None:
-    """The last exception's text, and its place ` (train.py, line 12)`."""
+def _exception(lines: list[str]) -> tuple[str, list[tuple[str, int]]] | None:
+    """The last exception's text, and the files and lines that led to it."""
     begin = max((i for i, line in enumerate(lines) if line.strip() == _TRACEBACK), default=None)
     if begin is None:  # Python tells a syntax error of the script itself without that line
         begin = max((i for i, line in enumerate(lines) if _is_syntax_place(line)), default=None)
@@ -110,7 +114,7 @@ def _exception(lines: list[str], folder: Path | None) -> tuple[str, str] | None:
             frames.append((frame["file"], int(frame["line"])))
         elif line[:1].strip():
             message = _message(lines[index:])
-            return (message, _place(frames, folder)) if message else None
+            return (message, frames) if message else None
     return None
 
 
@@ -122,19 +126,19 @@ def _is_syntax_place(line: str) -> bool:
 def _message(lines: list[str]) -> str:
     end = next((i for i, line in enumerate(lines) if i and line.startswith(_NOISE)), len(lines))
     found = _EXCEPTION.match("\n".join(lines[:end]).rstrip())
-    if found is None:
+    if found is None or end > _LONGEST_MESSAGE:  # after so much more, the program has survived it
         return ""
     kind = found["type"].rpartition(".")[2]
     text = found["text"] or ""
     return text if kind in _OURS and text else f"{kind}: {text}" if text else kind
 
 
-def _place(frames: list[tuple[str, int]], folder: Path | None) -> str:
+def _place(frames: list[tuple[str, int]], folder: Path | None) -> list[str]:
     if not frames:
-        return ""
+        return []
     own = [(file, line) for file, line in frames if folder is not None and Path(file).is_relative_to(folder)]
     file, line = (own or frames)[-1]
-    return f" ({Path(file).name}, line {line})"
+    return [f"{Path(file).name}, line {line}"]
 
 
 def _fit(text: str, place: str, *, keep_end: bool = False) -> str:

@@ -14,7 +14,7 @@ from bandstand.training.output import note
 from bandstand.training.surroundings import Surroundings
 from bandstand.training.team import Operation, Step, encode_value
 
-_CONNECT_SECONDS = 60.0
+_CONNECT_SECONDS = 10.0
 
 
 class JobOver(SystemExit):

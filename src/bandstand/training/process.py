@@ -13,7 +13,7 @@ from bandstand.errors import BandstandError
 from bandstand.sagemaker_files import Folders, write_failure
 from bandstand.training.agent import Agent, Events
 from bandstand.training.job import read_job
-from bandstand.training.ranks import ErrorStream
+from bandstand.training.relay import Stream
 
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
@@ -23,33 +23,33 @@ def run(words: Sequence[str]) -> NoReturn:
     events: Events = SimpleQueue()
     _listen_to_signals(events)
     _open_standard_descriptors()
-    out = ErrorStream()
+    err = Stream(2)
     try:
-        code = _train(out, events) if list(words) in ([], ["train"]) else _refuse(words, out)
+        code = _train(err, events) if list(words) in ([], ["train"]) else _refuse(words, err)
     except BaseException as error:
-        out.say(f"failed: a fault in Bandstand itself: {type(error).__name__}: {error}")
+        err.say(f"failed: a fault in Bandstand itself: {type(error).__name__}: {error}")
         _leave_reason(f"A fault in Bandstand itself: {type(error).__name__}: {error}")
         raise
     os._exit(code)  # threads that wait for a lost host or a full pipe must not hold the process
 
 
-def _train(out: ErrorStream, events: Events) -> int:
+def _train(err: Stream, events: Events) -> int:
     try:
         job = read_job(os.environ)
     except BandstandError as error:
-        out.say(f"failed: {error}")
+        err.say(f"failed: {error}")
         _leave_reason(str(error))
         return error.exit_code
-    return Agent(job, out, events).run()
+    return Agent(job, Stream(1), err, events).run()
 
 
-def _refuse(words: Sequence[str], out: ErrorStream) -> int:
+def _refuse(words: Sequence[str], err: Stream) -> int:
     if list(words) == ["serve"]:
-        out.say(
+        err.say(
             "'serve' is not part of this version: the image trains and does not serve. Run it with 'train'."
         )
     else:
-        out.say(f"found the arguments {' '.join(words)!r}; expected 'train' or none.")
+        err.say(f"found the arguments {' '.join(words)!r}; expected 'train' or none.")
     return 2
 
 

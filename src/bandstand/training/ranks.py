@@ -1,111 +1,18 @@
-"""The rank processes of one host: started, their stderr passed on, their end noticed."""
+"""The rank processes of one host: started, signalled, and their end noticed."""
 
 from __future__ import annotations
 
 import os
 import signal
 import sys
-import threading
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-TAIL_BYTES = 64 << 10
-"""How much of a rank's stderr is kept for its failure reason."""
-_CHUNK = 64 << 10
-_LONGEST_LINE = 256 << 10
-_TRACEBACK = b"Traceback (most recent call last):"
+from bandstand.training.relay import Relay, Stream
+
 _RESET = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ)
-_LOOK_AGAIN_SECONDS = 0.02
-
-
-class ErrorStream:
-    """This process's stderr, to which several threads write whole lines."""
-
-    def __init__(self, descriptor: int = 2) -> None:
-        self._descriptor = descriptor
-        self._lock = threading.Lock()
-        self._broken = False
-
-    def say(self, text: str) -> None:
-        """Write one line of our own."""
-        self.write(f"bandstand: {text}\n".encode(errors="backslashreplace"))
-
-    def write(self, data: bytes) -> None:
-        """Write bytes; once nobody reads them, they are dropped and the training goes on."""
-        with self._lock:
-            while data and not self._broken:
-                try:
-                    data = data[os.write(self._descriptor, data) :]
-                except BlockingIOError:
-                    time.sleep(0.01)  # somebody has made the pipe non-blocking, and its reader is slow
-                except OSError:
-                    self._broken = True
-
-
-class Relay(threading.Thread):
-    """Passes one rank's stderr on by whole lines, and keeps its end.
-
-    Args:
-        descriptor: The reading end of the rank's stderr; the relay closes it.
-        out: Where to.
-        clock: Seconds of a monotonic clock.
-    """
-
-    def __init__(
-        self, descriptor: int, out: ErrorStream, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        super().__init__(name="bandstand-stderr", daemon=True)
-        self._descriptor = descriptor
-        self._out = out
-        self._clock = clock
-        self._tail = bytearray()
-        self._lock = threading.Lock()
-        self._reading = False
-        self.trouble_at: float | None = None
-
-    def run(self) -> None:
-        """Read until every process that holds the other end has closed it."""
-        pending = bytearray()
-        while data := self._read():
-            with self._lock:
-                self._tail += data
-                if _TRACEBACK in self._tail[-len(data) - len(_TRACEBACK) + 1 :]:
-                    self.trouble_at = self._clock()
-                if len(self._tail) > 2 * TAIL_BYTES:
-                    del self._tail[:-TAIL_BYTES]
-            pending += data
-            end = max(pending.rfind(b"\n"), pending.rfind(b"\r")) + 1
-            if not end and len(pending) > _LONGEST_LINE:
-                end = len(pending)
-            self._out.write(bytes(pending[:end]))
-            del pending[:end]
-        if pending:
-            self._out.write(bytes(pending) + b"\n")
-        os.close(self._descriptor)
-
-    def finish(self, least: float, most: float) -> None:
-        """Wait until everything has been passed on: the other end is closed, or open with nothing coming.
-
-        Args:
-            least: Seconds to wait while the other end is open, held by a process that outlives the rank.
-            most: Seconds to wait even while something still comes, or while nobody takes it.
-        """
-        begun = self._clock()
-        while self.is_alive() and self._clock() - begun < (least if self._reading else most):
-            self.join(_LOOK_AGAIN_SECONDS)
-
-    def _read(self) -> bytes:
-        self._reading = True
-        try:
-            return os.read(self._descriptor, _CHUNK)
-        finally:
-            self._reading = False
-
-    def tail(self) -> str:
-        """The last 64 KiB, as text."""
-        with self._lock:
-            return self._tail[-TAIL_BYTES:].decode("utf-8", errors="replace")
+_OPEN_SECONDS = 1.0
+_BUSY_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -135,85 +42,132 @@ class Rank:
     Args:
         number: In the whole job, from 0.
         pid: Also the number of its process group.
-        relay: Of its stderr.
+        stderr: Passes its stderr on.
+        stdout: Passes its stdout on; None if it has this process's own.
         ended: How it ended, None while it runs.
     """
 
     number: int
     pid: int
-    relay: Relay
+    stderr: Relay
+    stdout: Relay | None
     ended: Ended | None = None
 
-
-def start_rank(number: int, command: Sequence[str], environ: Mapping[str, str], out: ErrorStream) -> Rank:
-    """Start a rank in a process group of its own, in this process's working folder.
-
-    Raises:
-        OSError: If the command cannot be started.
-    """
-    reader, writer = os.pipe()
-    try:
-        pid = os.posix_spawn(
-            command[0],
-            list(command),
-            dict(environ),
-            file_actions=[
-                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-                (os.POSIX_SPAWN_DUP2, writer, 2),
-            ],
-            setpgroup=0,
-            setsigmask=(),
-            setsigdef=_RESET,
-        )
-    except OSError:
-        os.close(reader)
-        raise
-    finally:
-        os.close(writer)
-    relay = Relay(reader, out)
-    relay.start()
-    return Rank(number, pid, relay)
+    def last_words(self) -> str:
+        """The end of what it wrote on stderr, once it has ended."""
+        self.stderr.finish(_OPEN_SECONDS, _OPEN_SECONDS)
+        return self.stderr.tail()
 
 
-def reap(ranks: Sequence[Rank], *, kill_rest: bool) -> list[Rank]:
-    """Collect every child that has ended, orphans included, which fall to process 1.
+class Ranks:
+    """The ranks of this host.
 
     Args:
-        ranks: This host's ranks.
-        kill_rest: Whether what a rank leaves behind in its process group is killed with it, as all processes
-            are when a container ends.
-
-    Returns:
-        The ranks that have ended since the last call.
+        out: This process's stdout.
+        err: This process's stderr.
     """
-    by_pid = {rank.pid: rank for rank in ranks if rank.ended is None}
-    gone: list[Rank] = []
-    while True:
+
+    def __init__(self, out: Stream, err: Stream) -> None:
+        self._out = out
+        self._err = err
+        self._ranks: list[Rank] = []
+
+    @property
+    def all_ended(self) -> bool:
+        """Whether none runs; true before the first was started."""
+        return all(rank.ended for rank in self._ranks)
+
+    @property
+    def any_ended(self) -> bool:
+        """Whether one has ended."""
+        return any(rank.ended for rank in self._ranks)
+
+    def start(
+        self, number: int, command: Sequence[str], environ: Mapping[str, str], *, shares_stdout: bool
+    ) -> None:
+        """Start a rank in a process group of its own, in this process's working folder.
+
+        Args:
+            number: In the whole job, from 0.
+            command: The program's absolute path, and its arguments.
+            environ: Its environment.
+            shares_stdout: Whether other ranks write to this host's stdout, so that lines must be kept apart.
+
+        Raises:
+            OSError: If the command cannot be started.
+        """
+        pipes = {2: os.pipe(), **({1: os.pipe()} if shares_stdout else {})}
+        inherited = [(os.POSIX_SPAWN_DUP2, writer, stream) for stream, (_, writer) in pipes.items()]
         try:
-            child = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        except ChildProcessError:
-            return gone
-        if child is None:
-            return gone
-        rank = by_pid.get(child.si_pid)
-        if rank is not None and kill_rest:
-            send_signal(rank, signal.SIGKILL)  # it is dead itself, but its number is not free before wait4
-        _, status, usage = os.wait4(child.si_pid, 0)
-        if rank is not None:
-            unit = 1 if sys.platform == "darwin" else 1024
-            code = os.waitstatus_to_exitcode(status)
-            rank.ended = Ended(
-                code if code >= 0 else None, -code if code < 0 else None, usage.ru_maxrss * unit
+            pid = os.posix_spawn(
+                command[0],
+                list(command),
+                dict(environ),
+                file_actions=[(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0), *inherited],
+                setpgroup=0,
+                setsigmask=(),
+                setsigdef=_RESET,
             )
-            gone.append(rank)
+        except OSError:
+            for reader, _ in pipes.values():
+                os.close(reader)
+            raise
+        finally:
+            for _, writer in pipes.values():
+                os.close(writer)
+        stderr = Relay(pipes[2][0], self._err)
+        stdout = Relay(pipes[1][0], self._out) if shares_stdout else None
+        self._ranks.append(Rank(number, pid, stderr, stdout))
+        for relay in filter(None, (stderr, stdout)):
+            relay.start()
+
+    def signal(self, number: int) -> None:
+        """Signal the whole process group of every rank."""
+        for rank in self._ranks:
+            _signal(rank, number)
+
+    def rest_remains(self) -> bool:
+        """Whether there is anything left of a rank's process group."""
+        return any(_signal(rank, 0) for rank in self._ranks)
+
+    def reap(self, *, kill_rest: bool) -> list[Rank]:
+        """Collect every child that has ended, orphans included, which fall to process 1.
+
+        Args:
+            kill_rest: Whether what a rank leaves behind in its process group is killed with it, as all
+                processes are when a container ends.
+
+        Returns:
+            The ranks that have ended since the last call.
+        """
+        by_pid = {rank.pid: rank for rank in self._ranks if rank.ended is None}
+        gone: list[Rank] = []
+        while True:
+            try:
+                child = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            except ChildProcessError:
+                return gone
+            if child is None:
+                return gone
+            rank = by_pid.get(child.si_pid)
+            if rank is not None and kill_rest:
+                _signal(rank, signal.SIGKILL)  # it is dead itself, but its number is not free before wait4
+            _, status, usage = os.wait4(child.si_pid, 0)
+            if rank is not None:
+                unit = 1 if sys.platform == "darwin" else 1024
+                code = os.waitstatus_to_exitcode(status)
+                exit_code, number = (code, None) if code >= 0 else (None, -code)
+                rank.ended = Ended(exit_code, number, usage.ru_maxrss * unit)
+                gone.append(rank)
+
+    def finish(self) -> None:
+        """Wait, within bounds, until all that the ranks have written is passed on."""
+        for rank in self._ranks:
+            for relay in filter(None, (rank.stderr, rank.stdout)):
+                relay.finish(_OPEN_SECONDS, _BUSY_SECONDS)
 
 
-def send_signal(rank: Rank, number: int) -> bool:
-    """Signal a rank's whole process group; 0 only asks.
-
-    Returns:
-        Whether there is anything left of the group.
-    """
+def _signal(rank: Rank, number: int) -> bool:
     try:
         os.killpg(rank.pid, number)
     except ProcessLookupError:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import operator
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Protocol, SupportsFloat, SupportsIndex
+from typing import Any, Protocol
 
 from bandstand.errors import InputError, JobError
 from bandstand.hyperparameters import nearest
 from bandstand.metrics import format_line
 from bandstand.training.average import weighted_mean
 from bandstand.training.checkpoints import Checkpoints
+from bandstand.training.checks import Number, one_number, whole_number
 from bandstand.training.output import note, print_line
 from bandstand.training.saving import save_atomically
 from bandstand.training.surroundings import Surroundings
 from bandstand.training.team import Step, Team
-
-Number = SupportsFloat | SupportsIndex
 
 
 class Stopping(Protocol):
@@ -128,7 +126,7 @@ class Run:
         Raises:
             JobError: If `count` is no whole number of 0 or more.
         """
-        total = _whole("iterations(count)", count, 0)
+        total = whole_number("iterations(count)", count, 0)
         self._loops += 1
         return self._iterate(self._loops, self.resume_iteration if self._loops == 1 else 0, total)
 
@@ -157,7 +155,7 @@ class Run:
             JobError: For an iteration that was reported before, a name that a metric line cannot hold, or a
                 value that is not finite where the goal is unknown.
         """
-        number = _whole("report(iteration)", iteration, 1)
+        number = whole_number("report(iteration)", iteration, 1)
         if number <= self._reported:
             raise JobError(
                 f"Iteration {number} is reported after iteration {self._reported}; report each iteration "
@@ -203,11 +201,11 @@ class Run:
         Raises:
             JobError: If an argument is out of range, or `save` wrote nothing at its path.
         """
-        number = _whole("checkpoint(iteration)", iteration, 1)
-        _whole("checkpoint(keep=)", keep, 1)
+        number = whole_number("checkpoint(iteration)", iteration, 1)
+        whole_number("checkpoint(keep=)", keep, 1)
         due = every is None and every_seconds is None
         if every is not None:
-            due = number % _whole("checkpoint(every=)", every, 1) == 0
+            due = number % whole_number("checkpoint(every=)", every, 1) == 0
         if every_seconds is not None:
             late = self._clock() - self._last_save >= every_seconds
             due = bool(self._team.broadcast(due or late, 0, self._step))
@@ -255,7 +253,7 @@ class Run:
         Raises:
             JobError: If an argument is no single number, a weight is negative, or all weights are 0.
         """
-        pair = [_number("mean(value)", value), _number("mean(weight=)", weight)]
+        pair = [one_number("mean(value)", value), one_number("mean(weight=)", weight)]
         return weighted_mean([(v, w) for v, w in self._team.gather("mean", pair, self._step)])
 
     def gather(self, value: object) -> list[Any]:
@@ -276,7 +274,7 @@ class Run:
         Raises:
             JobError: If there is no such rank, or the value is too large or nothing that JSON can carry.
         """
-        if not 0 <= _whole("broadcast(root=)", root, 0) < self.world_size:
+        if not 0 <= whole_number("broadcast(root=)", root, 0) < self.world_size:
             raise JobError(f"broadcast(root={root}): the ranks are 0 to {self.world_size - 1}.")
         return self._team.broadcast(value if root == self.rank else None, root, self._step)
 
@@ -286,22 +284,4 @@ class Run:
 
     def note_rows(self, rows: int) -> None:
         """Log how many rows this rank trains on; a failure reason that has no other clue tells it."""
-        note(f"rank {self.rank} on {self.host} has {_whole('note_rows(rows)', rows, 0)} rows.")
-
-
-def _whole(what: str, value: object, least: int) -> int:
-    try:
-        number = operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        number = least - 1
-    if number < least:
-        raise JobError(f"{what} takes a whole number of {least} or more; found {value!r}.")
-    return number
-
-
-def _number(what: str, value: object) -> float:
-    try:
-        return float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        found = f"{str(value)[:100]!r} ({type(value).__name__})"
-        raise JobError(f"{what} takes one number; found {found}.") from None
+        note(f"rank {self.rank} on {self.host} has {whole_number('note_rows(rows)', rows, 0)} rows.")

@@ -153,7 +153,12 @@ class Hub(threading.Thread):
             return
         try:
             self._feed(connection, data)
-        except (WireError, RefusedError) as error:
+        except WireError as error:
+            self._refuse(connection, str(error))
+        except RefusedError as error:
+            if connection.session is not None:
+                connection.unsent += connection.session.pack({"kind": "refused", "value": str(error)})
+                self._flush(connection)
             self._refuse(connection, str(error))
 
     def _feed(self, connection: _Connection, data: bytes) -> None:

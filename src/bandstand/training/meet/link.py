@@ -11,6 +11,7 @@ from bandstand.training.meet.sockets import set_options
 from bandstand.training.meet.wire import GREETING_BYTES, Message, Session, WireError, check_greeting, greeting
 
 _TRY_SECONDS = 5.0
+_WELCOME_SECONDS = 60.0
 _FIRST_PAUSE = 0.02
 _LONGEST_PAUSE = 1.0
 _QUIET_SECONDS = 10.0
@@ -112,6 +113,12 @@ def connect(
             return _try(host, port, key, join)
         except (OSError, WireError) as error:
             fault = str(error)
+            if "rank" in join and isinstance(
+                error, WireError
+            ):  # its hub is there, and will not change its mind
+                raise LinkLostError(
+                    f"The leader at {host}, port {port}, does not let in this rank: {fault}."
+                ) from None
         waited = clock() - begun
         if waited >= within:
             raise LinkLostError(
@@ -136,12 +143,14 @@ def _try(host: str, port: int, key: bytes, join: Message) -> Link:
             theirs += _some(sock, GREETING_BYTES - len(theirs))
             check_greeting(theirs)
         session = Session(key, theirs, ours, is_leader=False)
+        sock.settimeout(_WELCOME_SECONDS)  # to give up a place that was given would look like a lost host
         sock.sendall(session.pack({"kind": "join", **join}))
         messages: list[Message] = []
         while not messages:
             messages = session.feed(_some(sock, _CHUNK))
-        if messages.pop(0)["kind"] != "welcome":
-            raise WireError("it did not welcome this host")
+        answer = messages.pop(0)
+        if answer["kind"] != "welcome":
+            raise WireError(str(answer.get("value")))
         sock.settimeout(None)
         return Link(sock, session, messages)
     except BaseException:

@@ -32,7 +32,8 @@ def listen(address: str, port: int) -> socket.socket:
         PlatformError: If it cannot be had.
     """
     try:
-        return socket.create_server((address, port), backlog=_BACKLOG)
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        return socket.create_server((address, port), family=family, backlog=_BACKLOG)
     except OSError as error:
         raise PlatformError(
             f"The leader cannot listen on {address or 'any address'}, port {port}: "

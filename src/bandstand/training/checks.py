@@ -1,0 +1,31 @@
+"""Arguments that scripts give, checked with words for the person who wrote them."""
+
+from __future__ import annotations
+
+import operator
+from typing import SupportsFloat, SupportsIndex
+
+from bandstand.errors import JobError
+
+Number = SupportsFloat | SupportsIndex
+"""What stands for one number: Python's, numpy's, a tensor of one element."""
+
+
+def whole_number(what: str, value: object, least: int) -> int:
+    """A whole number of at least `least`; `what` names the call and the argument in the error."""
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = least - 1
+    if number < least:
+        raise JobError(f"{what} takes a whole number of {least} or more; found {value!r}.")
+    return number
+
+
+def one_number(what: str, value: object) -> float:
+    """One number as a float; `what` names the call and the argument in the error."""
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        found = f"{str(value)[:100]!r} ({type(value).__name__})"
+        raise JobError(f"{what} takes one number; found {found}.") from None
