@@ -46,7 +46,7 @@ def pack(folders: Sequence[tuple[str, Path]], target: Path) -> Archive:
     merged: dict[str, Path] = {}
     left_out = []
     for host, folder in folders:
-        for name in _names(folder, ""):
+        for name in sorted(_names(folder, "")):
             path = folder / name
             if name not in merged and not any(_is_file(merged, above) for above in _above(name)):
                 merged[name] = path

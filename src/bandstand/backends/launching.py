@@ -100,4 +100,4 @@ class Launch:
             text = f"bandstand: hosts without process numbers of their own ({why}); all else is as usual."
         else:
             return
-        self.hosts[0].log.write(time.time(), [text])
+        self.hosts[0].log.note(time.time(), [text])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 TAIL = 5
@@ -33,17 +33,19 @@ class LogWriter:
         fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def write(self, time: float, lines: Iterable[str]) -> None:
-        """Append lines.
+        """Append lines of the host.
 
         Args:
             time: When they came, in epoch seconds.
             lines: Without line ends.
         """
         texts = tuple(lines)
-        if not texts:
-            return
         self.tail.extend(texts)
-        if self.fault is not None:
+        self.note(time, texts)
+
+    def note(self, time: float, texts: Sequence[str]) -> None:
+        """Append lines of the supervisor's own, which say nothing about a failure of the host."""
+        if not texts or self.fault is not None:
             return
         data = memoryview("".join(f"{time:.6f} {text}\n" for text in texts).encode("utf-8", "replace"))
         try:

@@ -52,10 +52,12 @@ def read_failure(path: Path) -> str:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return ""
-    with os.fdopen(descriptor, "rb") as file:
+    try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             return ""
-        data = file.read(4 * FAILURE_REASON_LENGTH)
+        data = os.read(descriptor, 4 * FAILURE_REASON_LENGTH)
+    finally:
+        os.close(descriptor)
     return data.decode("utf-8", "replace")[:FAILURE_REASON_LENGTH].strip()
 
 

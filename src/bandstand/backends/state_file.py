@@ -58,16 +58,14 @@ class StateFile:
     def _restock(self) -> None:
         while len(self._spares) < SPARES:
             spare = self._next_spare()
-            descriptor = os.open(spare, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
-                _write_all(descriptor, b" " * self._size)
+                with spare.open("xb") as file:
+                    file.write(b" " * self._size)
             except OSError as error:
-                spare.unlink()
+                spare.unlink(missing_ok=True)
                 if error.errno in _FULL:
                     return
                 raise
-            finally:
-                os.close(descriptor)
             self._spares.append(spare)
 
     def _next_spare(self) -> Path:
