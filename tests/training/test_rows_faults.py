@@ -26,7 +26,6 @@ def read(tmp_path: Path, *contents: bytes, parts: int = 1, part: int = 0, block:
         (b"\xef\xbb\xbfy,age,job\r\n1,2,3\r\n", 1, "header line (y, age, job)"),
         (b'"y","age","job"\n1,2,3\n', 1, "header line (y, age, job)"),
         (b"y,0,1\n1,2,3\n0,3,4\n", 1, "header line (y, 0, 1)"),
-        (b"0,1,2\n1,2,3\n", 1, "header line (0, 1, 2, ... 2"),
         (b"1,2,3\n0,2\n1,2,3\n", 2, "it has 2 columns; expected 3"),
         (b"1,2,3\n\n0,2,3,4\n1,2,3\n", 3, "it has 4 columns; expected 3"),
         (b"1,2,3\n,2,3\n", 2, "the label (column 1) is empty"),
@@ -82,6 +81,15 @@ def test_the_line_of_a_fault_counts_from_the_start_of_the_file_for_every_worker(
     rows[777] = b"1,oops\r\n"
     found = [read(tmp_path, b"".join(rows), parts=3, part=part, block=500) for part in range(3)]
     assert [[fault.line for fault in reading.faults] for reading in found] == [[], [], [778]]
+
+
+def test_a_line_that_may_be_a_header_and_labels_that_may_be_row_numbers_are_doubts(tmp_path: Path) -> None:
+    reading = read(tmp_path, b"0,1,2\n1,2,3\n", b"".join(b"%d,5,6\n" % n for n in range(40)))
+    assert reading.faults == ()
+    assert len(reading.rows) == 42
+    assert [(doubt.line, doubt.text[:20]) for doubt in reading.doubts] == [(1, "it reads 0, 1, 2, ..")]
+    reading = read(tmp_path, b"".join(b"%d,5,6\n" % n for n in range(40)))
+    assert "counts up by one from row to row" in reading.doubts[0].text
 
 
 def test_many_faults_are_counted_and_the_first_are_listed(tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ class Facts:
         origin: File and line of the first row.
         faults: What is wrong: file, line, text.
         more: How many more faults there are.
+        doubts: What may be wrong.
         labels: What the labels are like.
     """
 
@@ -47,6 +48,7 @@ class Facts:
     origin: tuple[str, int] | None
     faults: tuple[Fault, ...]
     more: int
+    doubts: tuple[Fault, ...]
     labels: LabelSummary
 
     @classmethod
@@ -66,6 +68,7 @@ class Facts:
             origin=reading.origin,
             faults=reading.faults,
             more=reading.more,
+            doubts=reading.doubts,
             labels=summarize_labels(reading.rows.labels),
         )
 
@@ -84,6 +87,7 @@ class Facts:
                 "origin": None if origin is None else (origin[0], origin[1]),
                 "skipped": tuple(document["skipped"]),
                 "faults": tuple(Fault(**fault) for fault in document["faults"]),
+                "doubts": tuple(Fault(**doubt) for doubt in document["doubts"]),
                 "labels": LabelSummary(
                     **{
                         **labels,

@@ -17,9 +17,6 @@ _SHOWN = 40
 _NAMES = 4
 """Column names of a header line that a message shows."""
 
-_COUNTED = 3
-"""Columns from which on a first line 0,1,2,... is a header rather than a row."""
-
 _BINARY = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"PAR1": "Parquet"}
 
 
@@ -80,24 +77,6 @@ def find_faults(block: Block, width: int) -> list[Fault]:
         if header:
             faults[0] = Fault(name, wrong[0] + 1, header)
     return faults
-
-
-def counted_header(block: Block) -> Fault | None:
-    """The header of a table without names, `0,1,2,3`, which parses like a row.
-
-    Args:
-        block: The first lines of a file.
-    """
-    line, _, rest = block.data.partition(b"\n")
-    fields = tidy(line, at_start=True).strip(b"\n").split(b",")
-    if len(fields) < _COUNTED or not rest or fields != [str(n).encode() for n in range(len(fields))]:
-        return None
-    return Fault(
-        str(block.file.path),
-        1,
-        f"it is a header line (0, 1, 2, ... {len(fields) - 1}: the numbers of the columns); rows have no "
-        "header. Write the file without it (in pandas: header=False).",
-    )
 
 
 def _narrow(lines: list[bytes], numbers: list[int], width: int) -> list[int]:

@@ -94,7 +94,7 @@ def _read(run: Run, channel: Channel | None) -> tuple[Facts, Rows]:
         reading = read_rows(share)
     except (InputError, OSError) as error:
         place = str(getattr(error, "filename", None) or channel.path)
-        reading = Reading(reading.rows, (Fault(place, 0, str(error)),), 0, None, 0)
+        reading = Reading(reading.rows, (Fault(place, 0, str(error)),), 0, (), None, 0)
     return Facts.of(channel, files, reading), reading.rows
 
 
@@ -131,4 +131,9 @@ def _log_lines(name: str, places: Sequence[str], ranks: Sequence[Facts], width: 
         labels = describe_labels([fact.labels for fact in ranks], [fact.rows for fact in ranks])
         text += f"; {width} columns (the label and {width - 1} features); {labels}."
     skipped = sorted({file for fact in ranks for file in fact.skipped})
-    return [text] + ([f"channel {name}: not read: {', '.join(skipped)}."] if skipped else [])
+    lines = [text]
+    if skipped:
+        lines.append(f"channel {name}: not read: {', '.join(skipped)}.")
+    for place, fact in zip(places, ranks, strict=True):
+        lines += [f"warning: {place}: {doubt}" for doubt in fact.doubts]
+    return lines

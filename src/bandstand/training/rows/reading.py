@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bandstand.training.rows.faults import Fault, counted_header, find_faults, usual_width
+from bandstand.training.rows.doubts import counted_header, counted_labels
+from bandstand.training.rows.faults import Fault, find_faults, usual_width
 from bandstand.training.rows.parsing import bad_rows, parse, tidy
 from bandstand.training.rows.ranges import BLOCK, Block, ByteRange, count_lines, read_lines
 
@@ -70,6 +71,7 @@ class Reading:
         rows: The rows; those of faulty blocks are left out.
         faults: What is wrong, the first `MAX_FAULTS`.
         more: How many more faults there are at least.
+        doubts: What may be wrong.
         origin: File and line of the first row, to name when workers disagree; None without rows.
         columns: Columns of a row, the label included; 0 without rows.
     """
@@ -77,6 +79,7 @@ class Reading:
     rows: Rows
     faults: tuple[Fault, ...]
     more: int
+    doubts: tuple[Fault, ...]
     origin: tuple[str, int] | None
     columns: int
 
@@ -120,6 +123,7 @@ class _Reader:
         self._file_widths: dict[str, int] = {}
         self._faults: list[Fault] = []
         self._more = 0
+        self._doubts: list[Fault] = []
 
     def take(self, block: Block) -> None:
         """Parse a block and keep its rows, or its faults."""
@@ -127,7 +131,7 @@ class _Reader:
         name = block.file.name
         header = counted_header(block) if block.offset == 0 else None
         if header:
-            self._add([header])
+            self._doubts.append(header)
         text = tidy(block.data, at_start=block.offset == 0)
         try:
             values = parse(text)
@@ -180,7 +184,9 @@ class _Reader:
         self._labels.resize(self.filled, refcheck=False)
         self._features.resize((self.filled, self._features.shape[1]), refcheck=False)
         rows = Rows(self._labels, self._features, ranges, counts)
-        return Reading(rows, tuple(self._faults), self._more, self._origin, self._width or 0)
+        doubt = counted_labels(rows.labels, self._origin) if self._origin else None
+        doubts = (*self._doubts[:MAX_FAULTS], *([doubt] if doubt else []))
+        return Reading(rows, tuple(self._faults), self._more, doubts, self._origin, self._width or 0)
 
 
 def differing(width: int, other: int, place: str) -> str:
