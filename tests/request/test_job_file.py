@@ -50,6 +50,11 @@ def test_the_usual_job_file_becomes_the_request_that_it_stands_for(
     plan = plan_of(job())
     document = json.loads(plan.document)
     assert document["HyperParameterTuningJobName"] == "direct-marketing"
+    assert list(document["HyperParameterTuningJobConfig"])[:3] == [
+        "Strategy",
+        "StrategyConfig",
+        "HyperParameterTuningJobObjective",
+    ]
     assert document["HyperParameterTuningJobConfig"] == {
         "Strategy": "Hyperband",
         "StrategyConfig": {"HyperbandStrategyConfig": {"MinResource": 1, "MaxResource": 30}},

@@ -144,6 +144,19 @@ def test_an_image_of_aws_stands_for_the_built_in_with_its_metrics(
     assert any("stands in for it here" in note for note in plan.notes)
 
 
+def test_a_metric_that_no_line_can_hold_has_to_be_defined(
+    tuning: dict[str, Any], change: Change, problems: Problems
+) -> None:
+    body, config = "TrainingJobDefinition", "HyperParameterTuningJobConfig"
+    changes = {
+        f"{body}.AlgorithmSpecification.MetricDefinitions": None,
+        f"{config}.HyperParameterTuningJobObjective.MetricName": "validation:" + "." * 244,
+    }
+    for image in (AWS, "bandstand:latest"):
+        found = problems(change(tuning, changes | {f"{body}.{IMAGE}": image}))
+        assert _numbers(found) == [303]
+
+
 def test_an_image_that_only_resembles_ones_of_aws_stands_for_nothing(
     training: dict[str, Any], change: Change, problems: Problems
 ) -> None:

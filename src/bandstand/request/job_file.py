@@ -7,16 +7,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bandstand.errors import InputError
 from bandstand.hyperparameters import decode
-from bandstand.metrics import known_goal, metric_definitions
+from bandstand.metrics import known_goal
 from bandstand.request.documents import CONFIG
 from bandstand.request.findings import Findings, Place, shown
 from bandstand.request.job_ranges import add_ranges
 from bandstand.request.job_reading import dotted
 from bandstand.request.job_schema import JobFile, Tuning, as_text
 from bandstand.request.naming import TRAINING_NAME, TUNING_NAME, legal_name
-from bandstand.request.program import is_aws_xgboost
+from bandstand.request.program import is_aws_xgboost, line_pattern
 from bandstand.request.strategy_rules import BAND, inferred_resource
 
 IMAGE = "bandstand:latest"
@@ -210,22 +209,13 @@ def _put_algorithm(page: Draft, job: JobFile, top: Place, static: Mapping[str, s
     built_in = decode(static.get("algorithm", "")) == "xgboost" and "sagemaker_program" not in static
     wanted = ([job.tuning.metric] if job.tuning else []) + (_reported(job, static) if built_in else [])
     if built_in or not metrics:
-        for name in dict.fromkeys(wanted):
-            if name not in metrics and not is_aws_xgboost(image or ""):
-                metrics |= _pattern(name)
+        own = {} if is_aws_xgboost(image or "") else {name: line_pattern(name) for name in wanted}
+        metrics = {name: regex for name, regex in own.items() if regex is not None} | metrics
     for at, (name, regex) in enumerate(metrics.items()):
         key = _key("metrics", name) if name in job.metrics else "tuning.metric"
         page.put((*place, "MetricDefinitions", at, "Name"), name, key)
         page.put((*place, "MetricDefinitions", at, "Regex"), regex, key)
     page.findings.came_from((*place, "MetricDefinitions"), "metrics", bool(job.metrics))
-
-
-def _pattern(name: str) -> dict[str, str]:
-    """Return the name's definition, or none if a metric line cannot hold it, which the user has to define."""
-    try:
-        return {item["Name"]: item["Regex"] for item in metric_definitions([name])}
-    except InputError:
-        return {}
 
 
 def _reported(job: JobFile, static: Mapping[str, str]) -> list[str]:

@@ -17,7 +17,7 @@ from bandstand.request.plan import Plan
 from bandstand.request.planning import make_plan
 from bandstand.request.program_rules import check_program
 from bandstand.request.range_rules import check_count
-from bandstand.request.service_model import TUNING
+from bandstand.request.service_model import TRAINING, TUNING, in_order, request_shape
 from bandstand.request.shapes import check_shapes
 from bandstand.request.training_rules import check_definition, check_environments, check_tags
 from bandstand.request.tuning_rules import check_tuning
@@ -130,8 +130,9 @@ def _load_job(data: Mapping[str, Any], base: Path, stem: str, given: Mapping[str
             fix = "Leave it out, or add the table tuning."
             findings.refuse(109, option, shown(value), f"{option} with a tuning job", fix)
     job = read_job(chosen, findings)
+    operation = TUNING if job.tuning else TRAINING
     document = draft(job, base, stem, chosen, findings)
-    return _checked(TUNING if job.tuning else "CreateTrainingJob", document, findings)
+    return _checked(operation, in_order(request_shape(operation), document), findings)
 
 
 def _load_document(document: Mapping[str, Any], given: Mapping[str, Any]) -> Plan:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bandstand.metrics import metric_definitions
 from bandstand.request.channel_rules import channels, input_mode
 from bandstand.request.documents import CONFIG, Definition, definitions, dig
 from bandstand.request.findings import Findings
 from bandstand.request.plan import ChannelPlan, Pairs, Plan, TrainingPlan, TuningPlan, written
-from bandstand.request.program import image_of, is_aws_xgboost, program_of
+from bandstand.request.program import image_of, is_aws_xgboost, line_pattern, program_of
 from bandstand.request.range_rules import entries, read_range
 from bandstand.request.service_model import TRAINING
 from bandstand.request.strategy_rules import BAND, inferred_resource
@@ -162,5 +161,5 @@ def _metrics(definition: Definition, objective: str | None) -> Pairs:
     defined = definition.body["AlgorithmSpecification"].get("MetricDefinitions", [])
     pairs = {item["Name"]: item["Regex"] for item in defined}
     if objective is not None and objective not in pairs and is_aws_xgboost(image_of(definition)):
-        pairs |= {item["Name"]: item["Regex"] for item in metric_definitions([objective])}
+        pairs[objective] = line_pattern(objective) or ""
     return tuple(pairs.items())

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from bandstand.errors import InputError
+from bandstand.metrics import metric_definitions
 from bandstand.request.documents import Definition
 
 BUILT_INS = ("xgboost", "horovod")
@@ -67,7 +69,16 @@ def is_ours(image: str) -> bool:
     return _OURS.search(image) is not None
 
 
-def has_own_metrics(definition: Definition) -> bool:
-    """Whether the algorithm brings its metrics' definitions, so that a request needs none."""
-    spec = definition.body.get("AlgorithmSpecification", {})
-    return is_aws_xgboost(image_of(definition)) or "AlgorithmName" in spec
+def has_metric(definition: Definition, name: str) -> bool:
+    """Whether the algorithm brings a metric's definition, so that a request needs none."""
+    if "AlgorithmName" in definition.body.get("AlgorithmSpecification", {}):
+        return True
+    return is_aws_xgboost(image_of(definition)) and line_pattern(name) is not None
+
+
+def line_pattern(name: str) -> str | None:
+    """Return the pattern that reads a metric from a metric line, or None if it cannot hold the name."""
+    try:
+        return metric_definitions([name])[0]["Regex"]
+    except InputError:
+        return None

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from bandstand.hyperparameters import nearest
-from bandstand.metrics import metric_definitions, name_problem
 from bandstand.request.channel_rules import channels
 from bandstand.request.documents import CONFIG, Definition, dig
 from bandstand.request.findings import Findings, Place, shown
 from bandstand.request.plan import local_path
-from bandstand.request.program import BUILT_INS, Program, image_of, is_ours, program_of
+from bandstand.request.program import BUILT_INS, Program, image_of, is_ours, line_pattern, program_of
 
 CODE = "/opt/ml/code"
 CSV = ("csv", "text/csv")
@@ -145,7 +144,7 @@ def _check_metric_name(metric: str, definition: Definition, findings: Findings) 
     defined = definition.body.get("AlgorithmSpecification", {}).get("MetricDefinitions", [])
     regex = next((item.get("Regex") for item in defined if item.get("Name") == metric), None)
     place = (*CONFIG, "HyperParameterTuningJobObjective", "MetricName")
-    if name_problem(metric) is None and regex in (None, metric_definitions([metric])[0]["Regex"]):
+    if regex in (None, line_pattern(metric)):
         allowed = "the channel train or validation, a colon and a metric"
         if not findings.doubtful(place):
             findings.problem(424, place, shown(metric), allowed, f"Did you mean validation:{metric}?")

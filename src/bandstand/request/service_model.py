@@ -27,6 +27,21 @@ def request_shape(operation: str) -> Any:
     return _service().operation_model(operation).input_shape
 
 
+def in_order(shape: Any, value: Any) -> Any:
+    """Return a document with its members in the order in which the model lists them.
+
+    Args:
+        shape: The shape of the value.
+        value: What is written; members that the shape lacks come last.
+    """
+    if shape.type_name == "structure" and isinstance(value, dict):
+        known = {name: in_order(shape.members[name], value[name]) for name in shape.members if name in value}
+        return known | {name: item for name, item in value.items() if name not in known}
+    if shape.type_name == "list" and isinstance(value, list):
+        return [in_order(shape.member, item) for item in value]
+    return value
+
+
 @lru_cache(maxsize=1)
 def _service() -> Any:
     from botocore.loaders import Loader

@@ -10,7 +10,7 @@ from bandstand.metrics import known_goal
 from bandstand.request.documents import CONFIG, Definition, dig
 from bandstand.request.findings import Findings, Place, listed, shown
 from bandstand.request.plan import OBJECTIVE_HYPERPARAMETER
-from bandstand.request.program import has_own_metrics
+from bandstand.request.program import has_metric
 from bandstand.request.range_rules import check_ranges, combinations
 from bandstand.request.strategy_rules import check_strategy
 
@@ -123,7 +123,7 @@ def _check_objective(
     spec = definition.body.get("AlgorithmSpecification", {})
     defined = [item["Name"] for item in spec.get("MetricDefinitions", []) if "Name" in item]
     metrics = (*definition.place, "AlgorithmSpecification", "MetricDefinitions")
-    if name in defined or findings.doubtful(metrics) or has_own_metrics(definition):
+    if name in defined or findings.doubtful(metrics) or has_metric(definition, name):
         return
     close = nearest(name, defined)
     mine = findings.words(metrics)
