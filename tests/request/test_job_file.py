@@ -279,6 +279,13 @@ def test_strategies_that_cannot_run_here_yet_are_told_by_their_key(job: Job, pro
         assert (601, "tuning.strategy") in {(problem.number, problem.where) for problem in found}
 
 
+@pytest.mark.parametrize("key", ["min_resource", "max_resource"])
+def test_resources_without_hyperband_are_told_by_their_key(job: Job, problems: Problems, key: str) -> None:
+    other = "max_resource = 30\n" if key == "min_resource" else "min_resource = 1\n"
+    found = problems(job(('"hyperband"', '"random"'), (other, "")))
+    assert [(problem.number, problem.where) for problem in found] == [(321, f"tuning.{key}")]
+
+
 def test_hyperband_without_a_maximum_names_the_five_names(job: Job, problems: Problems) -> None:
     found = problems(job(("max_resource = 30\n", "")))
     assert [(problem.number, problem.where) for problem in found] == [(323, "tuning.max_resource")]

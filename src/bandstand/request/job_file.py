@@ -167,6 +167,7 @@ def _put_tuning(page: Draft, tuning: Tuning, job: JobFile, static: Mapping[str, 
     low = tuning.min_resource
     if tuning.strategy == "hyperband" and low is None:
         low = 1
+    findings.came_from(BAND, "tuning.min_resource" if high is None else "tuning.max_resource", True)
     page.put((*BAND, "MinResource"), low, "tuning.min_resource")
     page.put((*BAND, "MaxResource"), high, "tuning.max_resource")
 

@@ -14,7 +14,7 @@ CHAPTERS: Mapping[int, tuple[str, str]] = MappingProxyType(
         ),
         3: ("Tuning jobs", "Objective, ranges, strategy and limits of a tuning job fit together."),
         4: ("Training jobs", "Image, channels, instances and limits of a training job fit together."),
-        5: ("Metrics", "The patterns read whole numbers from the log."),
+        5: ("Metrics", "The patterns read numbers from the log, uncut."),
         6: (
             "Not on processes yet",
             "SageMaker takes what is refused here; this release cannot run it on this machine.",
@@ -83,7 +83,7 @@ RULES: Mapping[int, str] = MappingProxyType(
         423: "A channel's folder or file exists and is not empty.",
         424: "The built-in XGBoost has the channels it reads, a number of rounds, an objective it reports.",
         425: "No job writes its output or checkpoints into a channel.",
-        501: "A metric's pattern reads one whole number.",
+        501: "A metric's pattern reads one number, uncut.",
         502: "A metric is defined once.",
         601: "Strategies: Hyperband and Random.",
         602: "Early stopping: Off.",

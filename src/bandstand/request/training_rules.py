@@ -158,7 +158,7 @@ def _check_metrics(definition: Definition, findings: Findings) -> None:
         where = (*place, at, "Regex")
         for problem in pattern_problems(name, regex):
             fix = f"{problem[:1].upper()}{problem[1:].rstrip('.')}."
-            findings.problem(501, where, shown(regex), "a pattern that captures one whole number", fix)
+            findings.problem(501, where, shown(regex), "a pattern that captures one number, uncut", fix)
         others = [pair for pair in pairs if pair[0] != name]
         for warning in pattern_warnings(name, regex, others):
             findings.note(f"{findings.words(where)}: {warning}")
