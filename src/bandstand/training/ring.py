@@ -131,13 +131,13 @@ def plain_message(error: Exception) -> str:
     text = str(error).partition("Stack trace:")[0].strip()
     if text.startswith(("value ", "Invalid Parameter ")):  # the second line tells what the parameter means
         return text.partition("\n")[0]
-    if text.startswith("["):  # [14:20:38] /workspace/src/metric/metric.cc:49: Unknown metric function foo
+    if text.startswith("["):  # [14:20:38] /src/metric/metric.cc:49: Unknown metric function foo
         text = text.partition("] ")[2]
         place, colon, rest = text.partition(": ")
         text = rest if colon and "/" in place else text
     if text.startswith("Check failed: "):  # Check failed: is_valid: base_score must be in (0,1)
         condition, _, rest = text.removeprefix("Check failed: ").partition(": ")
-        text = rest.strip() or f"check failed: {condition}"
+        text = rest.strip() or f"check failed: {condition.rstrip(' :')}"
     return " ".join(text.split())
 
 
