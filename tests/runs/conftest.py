@@ -185,3 +185,23 @@ def left_folder():
     yield make
     for each in made:
         each.close()
+
+
+@pytest.fixture
+def supervisors() -> Callable[[Path], list[int]]:
+    """Finds the process that supervises the job in a folder: its command line names both."""
+
+    def find(folder: Path) -> list[int]:
+        found = []
+        for entry in Path("/proc").iterdir():
+            try:
+                words = (entry / "cmdline").read_bytes().split(b"\0") if entry.name.isdigit() else []
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            if os.fsencode(folder) in words and any(
+                b"bandstand.backends.supervisor" in word for word in words
+            ):
+                found.append(int(entry.name))
+        return found
+
+    return find

@@ -90,19 +90,6 @@ def running(mark: str) -> list[int]:
     return found
 
 
-def supervisors(folder: Path) -> list[int]:
-    """The process that supervises the job in a folder: its command line names both."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            words = (entry / "cmdline").read_bytes().split(b"\0") if entry.name.isdigit() else []
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        if os.fsencode(folder) in words and any(b"bandstand.backends.supervisor" in word for word in words):
-            found.append(int(entry.name))
-    return found
-
-
 def assert_every_point_once(record: Record) -> None:
     """What the record has is what the logs have, in the same order, once."""
     for job in training_jobs(record):
@@ -138,6 +125,8 @@ def test_a_launcher_killed_at_any_moment_loses_and_doubles_nothing(record, tunin
     assert "ended before the job did" in document["failure_reason"]
     assert f"process {launcher.pid} " in document["failure_reason"]
     assert {row["status"] for row in document["training_jobs"]} <= {"Stopped", "Failed"}
+    if endless:
+        assert {row["stop"]["kind"] for row in document["training_jobs"] if row["stop"]} == {"owner"}
     assert jobs(record)[0]["status"] == "Failed"
     assert_every_point_once(record)
     again = replay(StudySpec.from_plan(plan, 7), history(record, "tuning"))
@@ -191,7 +180,7 @@ def test_stop_works_when_the_launcher_is_dead(record, tuning, launch):
     assert {row["stop"]["kind"] for row in show(record, "tuning")["training_jobs"]} == {"user"}
 
 
-def test_a_supervisor_that_dies_ends_its_job_as_failed(record, tuning, launch):
+def test_a_supervisor_that_dies_ends_its_job_as_failed(record, tuning, launch, supervisors):
     launcher = launch(tuning(ENDLESS, jobs=1, max_resource=10_000, min_resource=5_000))
     until(lambda: count(record) >= 4)
     (job,) = training_jobs(record)

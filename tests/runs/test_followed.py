@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import math
+import shutil
 
 import pytest
 
 from bandstand.errors import PlatformError
-from bandstand.runs.followed import Followed
+from bandstand.runs.followed import NO_FOLDER, Followed
 from bandstand.runs.intake import take_in
 from bandstand.runs.stored import TrainingJob, add_training_job, training_job
 
@@ -161,3 +162,25 @@ def test_values_that_are_not_finite_are_kept_as_such(record, backend, followed):
     again = training_job(record, "job")
     assert again.reports == 2
     assert math.isnan(again.objective)
+
+
+def test_a_job_whose_folder_is_gone_has_failed(record, backend, followed):
+    job, folder = followed()
+    folder.prints("iteration=1 score=0.5")
+    take(record, backend, job)
+    shutil.rmtree(folder.files.path)
+    take(record, backend, job)
+    stored = training_job(record, "job")
+    assert (stored.status, stored.failure_reason) == ("Failed", NO_FOLDER)
+    assert stored.reports == 1
+
+
+def test_files_that_do_not_change_are_not_read(followed):
+    job, folder = followed()
+    assert job.stirred()
+    assert not job.stirred()
+    folder.prints("a line")
+    assert job.stirred()
+    assert not job.stirred()
+    folder.state("Completed")
+    assert job.stirred()

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bandstand.errors import InputError, PlatformError
+from bandstand.runs import schema
 from bandstand.runs.record import FILE, Record, take_name
 from bandstand.runs.schema import VERSION
 
@@ -112,6 +113,30 @@ def test_a_record_of_a_newer_bandstand_is_refused_and_left_as_it_is(tmp_path):
     connection.close()
 
 
+def test_an_older_record_is_brought_up_to_date_with_all_it_holds(tmp_path, monkeypatch):
+    with Record.open(tmp_path) as record, record.transaction() as connection:
+        take_name(connection, "kept", "tuning")
+    newer = (*schema.MIGRATIONS, ("ALTER TABLE names ADD COLUMN colour TEXT NOT NULL DEFAULT 'blue'",))
+    monkeypatch.setattr(schema, "MIGRATIONS", newer)
+    monkeypatch.setattr(schema, "VERSION", len(newer))
+    with Record.open(tmp_path) as record:
+        (row,) = record.read("SELECT name, colour FROM names")
+        assert tuple(row) == ("kept", "blue")
+        assert record.read("PRAGMA user_version")[0][0] == len(newer)
+
+
+def test_a_migration_that_fails_leaves_the_older_record(tmp_path, monkeypatch):
+    Record.open(tmp_path).close()
+    broken = (*schema.MIGRATIONS, ("CREATE TABLE half (a)", "CREATE TABLE half (a)"))
+    monkeypatch.setattr(schema, "MIGRATIONS", broken)
+    monkeypatch.setattr(schema, "VERSION", len(broken))
+    with pytest.raises(sqlite3.OperationalError):
+        Record.open(tmp_path)
+    monkeypatch.undo()
+    with Record.open(tmp_path) as record:
+        assert record.read("SELECT name FROM sqlite_master WHERE name = 'half'") == []
+
+
 def test_a_file_that_is_no_record_is_refused_with_advice(tmp_path):
     (tmp_path / FILE).write_bytes(b"not a database at all" * 100)
     with pytest.raises(PlatformError, match=r"no record of Bandstand's\. Move the file away"):
@@ -129,6 +154,7 @@ import sys
 from pathlib import Path
 from bandstand.errors import PlatformError
 from bandstand.runs.ownership import Claim
+from bandstand.runs import schema
 from bandstand.runs.record import Record
 try:
     with Record.open(Path(sys.argv[1])) as record, Claim.make(record):

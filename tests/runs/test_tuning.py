@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 from dataclasses import replace
 
@@ -187,6 +188,30 @@ def test_the_second_ctrl_c_kills_what_ignores_the_first(record, backend, watcher
         host for row in show(record, "tuning")["training_jobs"] for host in show(record, row["name"])["hosts"]
     ]
     assert all(host["exit_code"] not in (None, 0) for host in hosts)
+
+
+def test_a_job_that_does_not_even_answer_a_kill_is_given_up(record, backend, watcher, tuning, supervisors):
+    clock, flag, frozen = FastClock(), StopFlag(), []
+
+    def freeze_then_kill(snapshot):
+        if flag.killed:
+            clock.ahead = 1000.0
+        elif snapshot.reports_run:
+            frozen.extend(supervisors(record.folder(snapshot.rows[0].name)))
+            os.kill(frozen[0], signal.SIGSTOP)
+            flag.kill()
+
+    watcher.on_changed = freeze_then_kill
+    plan = tuning(ENDLESS, jobs=1, max_resource=10_000, min_resource=5_000)
+    try:
+        outcome = tune(plan, record, backend, watcher, flag, clock=clock)
+    finally:
+        for process in frozen:
+            os.kill(process, signal.SIGCONT)
+    assert outcome.status == "Stopped"
+    (row,) = show(record, "tuning")["training_jobs"]
+    assert row["status"] == "Failed"
+    assert "given up" in row["failure_reason"]
 
 
 def test_jobs_that_cannot_be_started_count_as_failed_with_the_reason(record, backend, watcher, tuning):

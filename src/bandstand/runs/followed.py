@@ -23,6 +23,9 @@ from bandstand.runs.stored import TrainingJob
 REMEMBERED_LINES = 1000
 """Last log lines that are searched for a near miss when a job ends without its objective."""
 
+REMEMBERED_CHARACTERS = 1000
+"""How much of each of them."""
+
 NO_FOLDER = (
     "There is nothing of this job in its folder: its launcher ended before it had started the job, or the"
     " folder was removed. Start it again."
@@ -140,7 +143,7 @@ class Followed:
             for line in lines:
                 points += self._parser.feed(line.host, line.time, line.text)
                 if self._name is not None and self._writer is None:
-                    self._recent.append(line.text)
+                    self._recent.append(line.text[:REMEMBERED_CHARACTERS])
             if self._keep_lines:
                 kept += lines
             more = bool(lines)

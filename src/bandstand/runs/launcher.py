@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from bandstand.backends.backend import Backend, JobState
-from bandstand.errors import BandstandError
+from bandstand.errors import BandstandError, InputError
 from bandstand.request.plan import TrainingPlan
 from bandstand.runs.clock import Clock
 from bandstand.runs.followed import Followed, News
@@ -64,6 +65,7 @@ class Launcher:
     _killed_at: float | None = None
     _last_news: float = 0.0
     _thorough: float = 0.0
+    _warned: set[str] = field(default_factory=set)
     _unread: dict[str, bool] = field(default_factory=dict)
 
     @property
@@ -130,16 +132,21 @@ class Launcher:
         return found
 
     def end(self, job: Followed, grace: float | None = None) -> None:
-        """Ask a job to stop."""
-        if job.name not in self._refused:
-            self.backend.stop(job.job.folder, self.grace if grace is None else grace)
+        """Ask a job to stop.
+
+        Args:
+            job: The job.
+            grace: Seconds between SIGTERM and SIGKILL; None for the launcher's own.
+        """
+        seconds = self.grace if grace is None else grace
+        self._press(job, lambda folder: self.backend.stop(folder, seconds))
 
     def kill_if_asked(self) -> None:
         """Kill every job at once when the second Ctrl-C has come."""
         if self.stop.killed and self._killed_at is None:
             self._killed_at = self.clock.monotonic()
             for job in self.running:
-                self.backend.kill(job.job.folder)
+                self._press(job, self.backend.kill)
 
     def pause(self, news: Sequence[tuple[Followed, News]]) -> None:
         """Wait until the next look; not at all while a log has more to read."""
@@ -158,7 +165,9 @@ class Launcher:
             value = "" if job.objective is None else f", {job.job.objective_name}={job.objective!r}"
             self.observer.said(f"{job.name} {status.lower()} after {counted}{value}")
         for warning in job.warnings:
-            self.observer.said(f"warning: {job.name}: {warning}")
+            if warning not in self._warned:  # thirty jobs with the same fault are told of once
+                self._warned.add(warning)
+                self.observer.said(f"warning: {job.name}: {warning}")
 
     @contextmanager
     def stopping_on_error(self) -> Iterator[None]:
@@ -172,6 +181,15 @@ class Launcher:
                 except (BandstandError, OSError) as error:
                     logger.warning("%s could not be asked to stop: %s", job.name, error)
             raise
+
+    def _press(self, job: Followed, action: Callable[[Path], None]) -> None:
+        """Do something to a job; one whose folder is gone is passed over: the next look tells."""
+        if job.name in self._refused:
+            return
+        try:
+            action(job.job.folder)
+        except InputError as error:
+            logger.warning("%s could not be asked to end: %s", job.name, error)
 
     def _look(self, job: Followed) -> News | None:
         if job.name in self._refused:

@@ -36,6 +36,7 @@ class Pictures:
         self._began = clock.monotonic()
         self._shown = float("-inf")
         self._changed = True
+        self._final: dict[str, JobRow] = {}
 
     def show(
         self,
@@ -61,7 +62,7 @@ class Pictures:
         if not last and age < (SHORTEST_SECONDS if self._changed else LONGEST_SECONDS):
             return
         self._shown, self._changed = now, False
-        rows = tuple(job_row(job, study) for job in jobs)
+        rows = tuple(self._row(job, study) for job in jobs)
         self._observer.changed(
             Snapshot(
                 name=self._name,
@@ -78,6 +79,14 @@ class Pictures:
                 elapsed=now - self._began,
             )
         )
+
+    def _row(self, job: Followed, study: Study | None) -> JobRow:
+        row = self._final.get(job.name)
+        if row is None:
+            row = job_row(job, study)
+            if job.over:
+                self._final[job.name] = row
+        return row
 
 
 def job_row(job: Followed, study: Study | None) -> JobRow:

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from bandstand.errors import BandstandError, InputError, PlatformError
+from bandstand.errors import InputError, PlatformError
 from bandstand.runs.schema import migrate
 
 FILE = "bandstand.db"
@@ -72,7 +72,7 @@ class Record:
                 _write_ahead(connection)
                 connection.execute("PRAGMA synchronous = NORMAL")
                 migrate(connection, path)
-        except BandstandError:
+        except BaseException:
             connection.close()
             raise
         return cls(home, connection)

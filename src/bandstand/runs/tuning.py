@@ -44,11 +44,13 @@ class Tuning:
 
     def run(self) -> Outcome:
         """Run until the study is finished, which it is not before the last training job is over."""
+        free = True
         while self._ledger.study.finished is None:
             self._halt_if_due()
             self._launcher.kill_if_asked()
-            started = self._start()
+            started = self._start() if free else 0
             news = self._launcher.look()
+            free = any(each.state.is_ended for _, each in news)
             if news:
                 self._take(news)
             self._show(changed=bool(started or news))
