@@ -110,6 +110,7 @@ def train(run: Run, ring: Ring, settings: Settings, channels: dict[str, LoadedCh
         matrices[name] = matrix_of(rows, settings)
         del rows
     booster = xgboost.Booster(parameters, list(matrices.values()), model_file=run.resume_path)
+    booster.set_param("validate_parameters", "0")  # they have been, and names without effect were told
     patience = Patience(ring, settings.patience, settings.watched) if settings.patience else None
     pace = Pace(ring)
     for iteration in run.iterations(settings.rounds):

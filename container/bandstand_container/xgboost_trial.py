@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -22,7 +21,6 @@ _TREE_METHODS = ("hist", "approx", "exact")
 _NEEDED = {"num_class": "2", "quantile_alpha": "0.5", "expectile_alpha": "0.5"}
 """What some objectives cannot be configured without."""
 
-_UNUSED = re.compile(r"Parameters: \{ (.*) \} are not used")
 _CANDIDATE = re.compile(r"Objective candidate: (\S+)")
 _LABELS = 1000
 """Distinct labels that are tried at most."""
@@ -48,11 +46,11 @@ def try_settings(
         What is wrong, and what is allowed but has no effect with these settings.
     """
     matrix = xgboost.DMatrix(np.zeros((2, 1), np.float32), np.array([0, 1], np.float32), nthread=1)
-    # A parameter `verbosity` would stay set in this thread, and could hide what is to be found out.
-    with xgboost.config_context(verbosity=1):
-        problems, unused = _judged(matrix, parameters, metrics)
+    with xgboost.config_context(verbosity=0):
+        problems, used = _judged(matrix, parameters, metrics)
+        unused = [name for name in parameters if name not in used]
+        names = _known_names(matrix) if unused else set()
     problems_of_names, notes = [], []
-    names = _known_names(matrix) if unused else set()
     for name in unused:
         if name in names:
             notes.append(f"{name} has no effect with the other settings.")
@@ -99,31 +97,29 @@ def try_labels(parameters: Mapping[str, str], rows: Rows) -> list[str]:
     return problems or [message]
 
 
-def _judged(
-    matrix: Any, parameters: Mapping[str, str], metrics: Sequence[str]
-) -> tuple[list[str], list[str]]:
-    """What XGBoost refuses, and the names that it does not use."""
+def _judged(matrix: Any, parameters: Mapping[str, str], metrics: Sequence[str]) -> tuple[list[str], set[str]]:
+    """What XGBoost refuses, and the names of all parameters that it has with these."""
     problems = []
     whole = dict(parameters)
-    for name, value in parameters.items():
-        fault = None if name == "objective" else _quiet_fault(matrix, {name: value})
+    if _refuses_verbosity(whole.pop("verbosity", "1")):
+        problems.append(f"verbosity = {parameters['verbosity']}: expected 0, 1, 2 or 3")
+    for name, value in list(whole.items()):
+        fault = None if name == "objective" else _fault(matrix, {name: value})
         if fault:
             problems.append(f"{name} = {value}: {fault}")
             del whole[name]
-    whole.pop("verbosity", None)
-    fault = _quiet_fault(matrix, whole)
+    fault = _fault(matrix, whole)
     if fault:
         problems.append(_objective_fault(fault, whole.get("objective", "")) or fault)
         whole.pop("objective", None)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        _fault(matrix, whole)
     for metric in dict.fromkeys(metrics):
-        fault = _quiet_fault(matrix, {**whole, "eval_metric": metric})
+        fault = _fault(matrix, {**whole, "eval_metric": metric})
         if fault:
             problems.append(f"eval_metric {metric}: {fault}")
-    told = [found[1] for warning in caught if (found := _UNUSED.search(str(warning.message)))]
-    return problems, [name for text in told[:1] for name in re.findall(r'"([^"]*)"', text)]
+    names = {*xgboost.get_config(), "eval_metric"}
+    if not _fault(matrix, whole):
+        names.update(_names(_configured(matrix, whole)))
+    return problems, names
 
 
 def _fault(matrix: Any, parameters: Mapping[str, str]) -> str | None:
@@ -135,11 +131,16 @@ def _fault(matrix: Any, parameters: Mapping[str, str]) -> str | None:
     return None
 
 
-def _quiet_fault(matrix: Any, parameters: Mapping[str, str]) -> str | None:
-    """As `_fault`, without the warnings."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        return _fault(matrix, parameters)
+def _refuses_verbosity(value: str) -> bool:
+    """Whether XGBoost refuses a verbosity, which it keeps for the whole thread, a refused one as well."""
+    before = xgboost.get_config()["verbosity"]
+    try:
+        xgboost.set_config(verbosity=int(value))
+    except (ValueError, xgboost.core.XGBoostError):
+        return True
+    finally:
+        xgboost.set_config(verbosity=before)
+    return False
 
 
 def _configured(matrix: Any, parameters: Mapping[str, str]) -> dict[str, Any]:
@@ -160,18 +161,16 @@ def _objective_fault(fault: str, objective: str) -> str | None:
 
 def _known_names(matrix: Any) -> set[str]:
     """Every parameter that some configuration of the installed XGBoost has, read from the library itself."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        candidates = _CANDIDATE.findall(_fault(matrix, {"objective": "no such objective"}) or "")
-        trials = [{"booster": booster} for booster in _BOOSTERS]
-        trials += [{"tree_method": method} for method in _TREE_METHODS]
-        trials += [{"objective": objective, **_NEEDED} for objective in candidates]
-        names: set[str] = set()
-        for trial in trials:
-            try:
-                names.update(_names(_configured(matrix, trial)))
-            except xgboost.core.XGBoostError:
-                continue  # an objective for other data: its own names stay unknown, those of the rest do not
+    candidates = _CANDIDATE.findall(_fault(matrix, {"objective": "no such objective"}) or "")
+    trials = [{"booster": booster} for booster in _BOOSTERS]
+    trials += [{"tree_method": method} for method in _TREE_METHODS]
+    trials += [{"objective": objective, **_NEEDED} for objective in candidates]
+    names: set[str] = set()
+    for trial in trials:
+        try:
+            names.update(_names(_configured(matrix, trial)))
+        except xgboost.core.XGBoostError:
+            continue  # an objective for other data: its own names stay unknown, those of the rest do not
     return names
 
 

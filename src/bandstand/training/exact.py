@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -9,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bandstand.training.output import note
 from bandstand.training.ring import Ring
 
-_WITHOUT_TREES = {"booster": "gbtree", "process_type": "default", "validate_parameters": False}
+_WITHOUT_TREES = {"booster": "gbtree", "process_type": "default"}
 
 
 class ExactMetrics:
@@ -81,11 +83,16 @@ class _Judge:
     def __init__(self, parameters: Mapping[str, object], labels: NDArray[np.float32]) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="bandstand-metrics")
         self._parameters = {**parameters, **_WITHOUT_TREES}
+        self._parameters.pop("verbosity", None)
+        self._told: set[str] = set()
         self._thread.submit(self._prepare, labels).result()
 
     def _prepare(self, labels: NDArray[np.float32]) -> None:
         import xgboost
 
+        # In another thread than the main one XGBoost writes to stderr itself, each time: what it warns of is
+        # told below, once.
+        xgboost.set_config(verbosity=0)
         nothing = np.full((len(labels), 1), np.nan, np.float32)
         self._matrix = xgboost.DMatrix(nothing, labels, nthread=self._parameters.get("nthread"))
         self._booster = xgboost.Booster(self._parameters, [self._matrix])
@@ -97,7 +104,15 @@ class _Judge:
             margins: Array of shape (rows, output groups).
             name: What the metrics' names start with.
         """
-        return self._thread.submit(self._evaluate, margins, name).result()
+        found = self._thread.submit(self._evaluate, margins, name).result()
+        for metric, value in found.items():
+            if not math.isfinite(value) and metric not in self._told:
+                self._told.add(metric)
+                note(
+                    f"warning: {metric} is {value}. Either predictions are not finite, or the metric has no "
+                    "value for these labels, as auc has none for labels of one class."
+                )
+        return found
 
     def _evaluate(self, margins: NDArray[np.float32], name: str) -> dict[str, float]:
         self._matrix.set_base_margin(margins if margins.shape[1] > 1 else margins[:, 0])
