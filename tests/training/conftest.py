@@ -186,7 +186,7 @@ class Launcher:
             "BANDSTAND_START_TIMEOUT": "30",
             **(environment or {}),
         }
-        descriptor = listener.fileno()
+        descriptor = self.descriptor = listener.fileno()
 
         def run(host: str) -> Host:
             folders = Folders(self._tmp_path / host)

@@ -149,7 +149,7 @@ def test_a_rank_that_does_not_hear_sigterm_is_killed_when_another_fails(cluster:
 
 
 def test_a_lost_host_fails_the_job_and_is_named(cluster: Launcher):
-    job = cluster(2, LOOP.format(fault='print("here", flush=True); time.sleep(600)'))
+    job = cluster(2, 'import time\nprint("here", flush=True)\ntime.sleep(600)')
     job[1].wait_for("here")
     job[1].process.kill()
     assert job[0].wait() == 1
@@ -157,7 +157,7 @@ def test_a_lost_host_fails_the_job_and_is_named(cluster: Launcher):
 
 
 def test_a_lost_leader_fails_the_others(cluster: Launcher):
-    job = cluster(2, LOOP.format(fault='print("here", flush=True); time.sleep(600)'))
+    job = cluster(2, 'import time\nprint("here", flush=True)\ntime.sleep(600)')
     job[1].wait_for("here")
     job[0].process.kill()
     assert job[1].wait() == 1

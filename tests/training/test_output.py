@@ -93,3 +93,49 @@ def test_no_streams_at_all_are_no_error(monkeypatch):
     monkeypatch.setattr(sys, "stderr", None)
     print_line("x")
     note("x")
+
+
+def test_lines_of_two_ranks_on_a_host_do_not_mix(cluster: Launcher):
+    script = """
+    import os
+    rank = os.environ["BANDSTAND_RANK"]
+    for number in range(2000):
+        print("rank", rank, "says", number)  # unbuffered: each word is a write of its own
+    """
+    job = cluster(1, script, environment={"BANDSTAND_RANKS_PER_HOST": "2"})
+    assert job.wait() == [0]
+    lines = job[0].out.splitlines()
+    assert sorted(lines) == sorted(f"rank {rank} says {n}" for rank in (0, 1) for n in range(2000))
+
+
+def test_a_reader_of_stderr_that_goes_away_does_not_end_the_job(cluster: Launcher, tmp_path):
+    cluster(1, TRAIN, start=lambda host: False)
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "bandstand.training"],
+        env=clean_environment(SAGEMAKER_BASE_DIR=str(tmp_path / "algo-1")),
+        stdout=subprocess.PIPE,
+        stderr=writer,
+        timeout=60,
+    )
+    os.close(writer)
+    assert done.returncode == 0
+    assert done.stdout.count(b"iteration=") == 3
+
+
+def test_a_listening_socket_that_was_inherited_does_not_reach_the_ranks(cluster: Launcher):
+    script = """
+    import os
+    descriptor = int(os.environ.get("DESCRIPTOR"))
+    try:
+        os.fstat(descriptor)
+        print("leaked", flush=True)
+    except OSError:
+        print("kept", flush=True)
+    """
+    for hosts in (1, 2):
+        cluster.close()
+        job = cluster(hosts, script, per_host=lambda host: {"DESCRIPTOR": str(cluster.descriptor)})
+        assert job.wait() == [0] * hosts, job.log
+        assert "kept" in job[0].out

@@ -44,6 +44,9 @@ def test_process_1_of_a_job_of_one_rank_opens_no_socket(tmp_path: Path):
     assert not modules & {
         "numpy",
         "socket",
+        "tempfile",
+        "tarfile",
+        "hashlib",
         "asyncio",
         "subprocess",
         "hmac",
@@ -124,3 +127,16 @@ def test_a_handler_that_the_script_had_installed_is_called_too(tmp_path: Path):
         "run = bandstand.start(); os.kill(os.getpid(), signal.SIGTERM); print(run.stopping)\n"
     )
     assert run(code, tmp_path).stdout == "mine\nTrue\n"
+
+
+def test_what_a_killed_save_left_in_the_model_folder_is_swept(tmp_path: Path):
+    folders = lay_out(tmp_path, ("algo-1",), "algo-1", {"sagemaker_program": "t.py"})
+    (folders.code / "t.py").write_text(
+        "import bandstand, os, signal\n"
+        "run = bandstand.start()\n"
+        "run.save_model('good', lambda path: path.write_text('x'))\n"
+        "run.save_model('half', lambda path: (path.write_text('x'), os.kill(os.getpid(), signal.SIGKILL)))\n"
+    )
+    code = "from bandstand.training import main; main()"
+    assert run(code, tmp_path, SAGEMAKER_BASE_DIR=str(tmp_path)).returncode == 137
+    assert [path.name for path in folders.model.iterdir()] == ["good"]

@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import sys
+import textwrap
 
 import pytest
 
@@ -172,6 +173,39 @@ def test_a_program_whose_shell_dies_of_the_signal_still_has_its_time(cluster: La
 
     job = cluster(1, f"{sys.executable} work.py; echo after\n", name="train.sh", prepare=add)
     job.wait_for("here")
+    job.signal()
+    assert job.wait() == [0], job.log
+    assert (job[0].folders.model / "m").read_text() == "saved"
+
+
+@pytest.mark.parametrize("shell", [False, True], ids=["script", "script in a shell"])
+def test_the_workers_of_a_rank_work_until_it_leaves_its_loop(cluster: Launcher, shell: bool):
+    program = """
+    import multiprocessing, os, time
+    import bandstand
+
+    def work(number):
+        time.sleep(0.02)
+        return number
+
+    run = bandstand.start()
+    with multiprocessing.get_context("fork").Pool(2) as pool:  # which ends its workers with SIGTERM
+        for iteration in run.iterations(10_000_000):
+            assert pool.map(work, range(4)) == [0, 1, 2, 3]
+            if iteration == 5:
+                os.write(1, b"five\\n")
+    run.save_model("m", lambda path: path.write_text("saved"))
+    """
+
+    def add(folders):
+        (folders.code / "work.py").write_text(textwrap.dedent(program).replace("\\\\n", "\\n"))
+
+    if shell:
+        script = f"sleep 600 &\n{sys.executable} work.py\n"
+        job = cluster(1, script, name="train.sh", prepare=add)
+    else:
+        job = cluster(1, program)
+    job.wait_for("five")
     job.signal()
     assert job.wait() == [0], job.log
     assert (job[0].folders.model / "m").read_text() == "saved"

@@ -16,6 +16,10 @@ def main(words: Sequence[str] = ("train",)) -> NoReturn:
     Args:
         words: The container's arguments: none or `train`.
     """
+    import signal
+
+    # A signal that comes before the handlers are in place waits for them.
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM, signal.SIGINT])
     from bandstand.training.process import run
 
     run(words)

@@ -10,10 +10,10 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from bandstand.errors import BandstandError
-from bandstand.sagemaker_files import write_failure
 from bandstand.training.job import Job
 from bandstand.training.program import Program, find_program
 from bandstand.training.ranks import Rank, Ranks
+from bandstand.training.reasons import failed_message, leave_reason, reason_of
 from bandstand.training.relay import Stream
 from bandstand.training.saving import sweep
 from bandstand.training.script_mode import arguments
@@ -76,7 +76,7 @@ class Agent:
         Returns:
             The exit code: 0 if it went well or was stopped, else the failing rank's.
         """
-        self._job.folders.failure.unlink(missing_ok=True)  # of an earlier attempt in the same folders
+        self._clear()
         try:
             if self._job.world_size > 1:
                 from bandstand.training.attendance import Attendance
@@ -96,6 +96,15 @@ class Agent:
             self._ranks.signal(signal.SIGKILL)
             raise
         return self._finish(self._code)
+
+    def _clear(self) -> None:
+        """Start with no failure file of an earlier attempt, and keep an inherited socket from the ranks."""
+        try:
+            self._job.folders.failure.unlink(missing_ok=True)
+            if self._job.settings.listen_fd is not None:
+                os.set_inheritable(self._job.settings.listen_fd, False)
+        except OSError as error:
+            self._err.say(f"{error}; going on.")
 
     def _tell(self, kind: str, value: object) -> None:
         self._events.put((kind, value))
@@ -121,7 +130,7 @@ class Agent:
             return 0.0
         times = [at for at in (self._judge_by, self._kill_at, self._leave_by) if at is not None]
         patience = max(0.0, min(times) - self._clock()) if times else None
-        lingering = self._stopping and self._ranks.any_ended and not self._told_end
+        lingering = self._ranks.any_spared and not self._told_end
         return _LOOK_AGAIN if lingering else patience
 
     def _on_signal(self, number: int) -> None:
@@ -135,7 +144,7 @@ class Agent:
 
     def _on_linked(self) -> None:
         if self._own is not None and self._attendance is not None:
-            self._attendance.send(_failed(self._own[0], age=0.0, ranks=self._all_ranks()))
+            self._attendance.send(failed_message(self._own[0], age=0.0, ranks=self._all_ranks()))
         elif self._stopping and self._attendance is not None:
             self._leave_by = None
             self._attendance.send({"kind": "stop"})
@@ -181,18 +190,17 @@ class Agent:
 
     def _stop(self, number: int) -> None:
         self._stopping = True
-        self._ranks.signal(number)
+        self._ranks.ask_to_stop(number)
         if self._attendance is not None and not self._attendance.linked:
             self._leave_by = self._clock() + TELL_WITHIN
 
     def _collect(self) -> None:
         over = self._verdict is not None
-        for rank in self._ranks.reap(kill_rest=over or not self._stopping):
+        for rank in self._ranks.reap(stopping=self._stopping and not over):
             self._on_rank_end(rank)
         if self._told_end or self._own is not None or over or (not self._begun and not self._stopping):
             return
-        # A stopped rank's own processes, whose shell has died of the signal, may still be saving.
-        if not self._ranks.all_ended or (self._stopping and self._ranks.rest_remains()):
+        if not self._ranks.all_ended or self._ranks.rest_remains():
             return
         if self._attendance is None:
             self._end(0)
@@ -202,28 +210,15 @@ class Agent:
 
     def _on_rank_end(self, rank: Rank) -> None:
         ended = rank.ended
-        if ended is None or self._verdict is not None:
+        if ended is None or self._program is None or self._verdict is not None:
             return
         if ended.code == 0 or (self._stopping and ended.code in _STOPPED_CODES):
             if self._attendance is not None:
                 self._attendance.send({"kind": "left", "rank": rank.number})
             return
-        from bandstand.training.failure import failure_reason
-
-        words = rank.last_words()
-        where = f"{self._job.cluster.current_host}, rank {rank.number}"
-        name = self._program.name if self._program else ""
-        folder = self._program.folder if self._program else None
-        reason = self._written() or failure_reason(name, ended, words, where, folder)
+        reason = reason_of(self._job, self._program, rank, ended)
         began = rank.stderr.trouble_at if ended.signal is None else None
         self._fail(reason, ended.code, age=self._clock() - began if began else 0.0, ranks=[rank.number])
-
-    def _written(self) -> str:
-        """What the script itself has left as the reason."""
-        try:
-            return self._job.folders.failure.read_text(encoding="utf-8", errors="replace")[:1024].strip()
-        except OSError:
-            return ""
 
     def _fail(self, reason: str, code: int, *, age: float = 0.0, ranks: list[int] | None = None) -> None:
         if self._own is None:
@@ -233,7 +228,7 @@ class Agent:
             self._judge(reason)
         elif self._attendance.linked:
             self._attendance.send(
-                _failed(reason, age=age, ranks=self._all_ranks() if ranks is None else ranks)
+                failed_message(reason, age=age, ranks=self._all_ranks() if ranks is None else ranks)
             )
         else:
             self._judge_by = self._clock() + self._job.settings.start_timeout
@@ -270,31 +265,18 @@ class Agent:
             self._ranks.signal(signal.SIGKILL)  # what a stopped rank has left behind
         self._ranks.finish()
         if self._verdict is not None:
-            self._err.say(f"failed: {self._verdict}")
-            try:
-                write_failure(self._job.folders, self._verdict)
-            except OSError as error:
-                self._err.say(f"the reason could not be left in {self._job.folders.failure}: {error}")
+            leave_reason(self._job.folders, self._verdict, self._err)
         if self._attendance is not None:
             self._attendance.leave()
             self._attendance.finish()
         for folder in (self._job.folders.model, self._job.folders.output_data):
-            sweep(folder)
+            try:
+                sweep(folder)
+            except OSError as error:
+                self._err.say(f"what was left unfinished in {folder} could not be removed: {error}")
         return code
 
     def _all_ranks(self) -> list[int]:
         per_host = self._job.settings.ranks_per_host
         first = self._job.cluster.index * per_host
         return list(range(first, first + per_host))
-
-
-def _failed(reason: str, *, age: float, ranks: list[int]) -> dict[str, Any]:
-    from bandstand.training.failure import is_consequence
-
-    return {
-        "kind": "failed",
-        "reason": reason,
-        "age": age,
-        "secondary": is_consequence(reason),
-        "ranks": ranks,
-    }

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from bandstand.errors import InputError
 from bandstand.hyperparameters import Hyperparameters
 from bandstand.sagemaker_files import (
     Channel,
@@ -15,10 +17,10 @@ from bandstand.sagemaker_files import (
     read_cluster,
     read_hyperparameters,
 )
+from bandstand.training.cores import usable_cores
 from bandstand.training.program import Program
 from bandstand.training.script_mode import variables
 from bandstand.training.settings import Settings, read_settings
-from bandstand.training.surroundings import usable_cores
 
 
 @dataclass(frozen=True)
@@ -105,11 +107,17 @@ def read_job(environ: Mapping[str, str]) -> Job:
         InputError: If one of them does not hold what it should.
     """
     folders = Folders(Folders.from_environment(environ).base.absolute())
-    return Job(
-        folders=folders,
-        cluster=read_cluster(folders),
-        raw=read_hyperparameters(folders),
-        channels=read_channels(folders),
-        settings=read_settings(environ),
-        environ=environ,
-    )
+    try:
+        return Job(
+            folders=folders,
+            cluster=read_cluster(folders),
+            raw=read_hyperparameters(folders),
+            channels=read_channels(folders),
+            settings=read_settings(environ),
+            environ=environ,
+        )
+    except OSError as error:
+        raise InputError(
+            f"The job's documents in {folders.config} cannot be read by this user (id {os.getuid()}): "
+            f"{error}. Run the image as a user who may read them, such as root."
+        ) from None

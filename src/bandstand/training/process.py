@@ -10,9 +10,10 @@ from types import FrameType
 from typing import NoReturn
 
 from bandstand.errors import BandstandError
-from bandstand.sagemaker_files import Folders, write_failure
+from bandstand.sagemaker_files import Folders
 from bandstand.training.agent import Agent, Events
 from bandstand.training.job import read_job
+from bandstand.training.reasons import leave_reason
 from bandstand.training.relay import Stream
 
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -27,8 +28,8 @@ def run(words: Sequence[str]) -> NoReturn:
     try:
         code = _train(err, events) if list(words) in ([], ["train"]) else _refuse(words, err)
     except BaseException as error:
-        err.say(f"failed: a fault in Bandstand itself: {type(error).__name__}: {error}")
-        _leave_reason(f"A fault in Bandstand itself: {type(error).__name__}: {error}")
+        reason = f"A fault in Bandstand itself: {type(error).__name__}: {error}"
+        leave_reason(Folders.from_environment(os.environ), reason, err)
         raise
     os._exit(code)  # threads that wait for a lost host or a full pipe must not hold the process
 
@@ -37,8 +38,7 @@ def _train(err: Stream, events: Events) -> int:
     try:
         job = read_job(os.environ)
     except BandstandError as error:
-        err.say(f"failed: {error}")
-        _leave_reason(str(error))
+        leave_reason(Folders.from_environment(os.environ), str(error), err)
         return error.exit_code
     return Agent(job, Stream(1), err, events).run()
 
@@ -51,10 +51,6 @@ def _refuse(words: Sequence[str], err: Stream) -> int:
     else:
         err.say(f"found the arguments {' '.join(words)!r}; expected 'train' or none.")
     return 2
-
-
-def _leave_reason(text: str) -> None:
-    write_failure(Folders.from_environment(os.environ), text)
 
 
 def _listen_to_signals(events: Events) -> None:

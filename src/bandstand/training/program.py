@@ -67,7 +67,7 @@ def _word(text: str | None) -> str:
 def _built_in(algorithm: str) -> Program:
     if algorithm in BUILT_IN:
         return Program(
-            algorithm, (sys.executable, "-u", "-m", BUILT_IN[algorithm]), None, takes_arguments=False
+            algorithm, (sys.executable, "-u", "-P", "-m", BUILT_IN[algorithm]), None, takes_arguments=False
         )
     if algorithm == "horovod":
         raise PlatformError(

@@ -45,6 +45,7 @@ class Rank:
         stderr: Passes its stderr on.
         stdout: Passes its stdout on; None if it has this process's own.
         ended: How it ended, None while it runs.
+        spared: Whether it died of a stop, so that the rest of its group still has its time.
     """
 
     number: int
@@ -52,6 +53,7 @@ class Rank:
     stderr: Relay
     stdout: Relay | None
     ended: Ended | None = None
+    spared: bool = False
 
     def last_words(self) -> str:
         """The end of what it wrote on stderr, once it has ended."""
@@ -78,9 +80,9 @@ class Ranks:
         return all(rank.ended for rank in self._ranks)
 
     @property
-    def any_ended(self) -> bool:
-        """Whether one has ended."""
-        return any(rank.ended for rank in self._ranks)
+    def any_spared(self) -> bool:
+        """Whether a rank died of a stop and may have left processes that still save."""
+        return any(rank.spared for rank in self._ranks)
 
     def start(
         self, number: int, command: Sequence[str], environ: Mapping[str, str], *, shares_stdout: bool
@@ -126,16 +128,28 @@ class Ranks:
         for rank in self._ranks:
             _signal(rank, number)
 
-    def rest_remains(self) -> bool:
-        """Whether there is anything left of a rank's process group."""
-        return any(_signal(rank, 0) for rank in self._ranks)
+    def ask_to_stop(self, number: int) -> None:
+        """Signal the process of each rank that listens for a stop, else, when there is none, its whole group.
 
-    def reap(self, *, kill_rest: bool) -> list[Rank]:
+        A listener's own workers go on until it has come to the end of its iteration.
+        """
+        for rank in self._ranks:
+            listener = rank.stderr.listener
+            if listener is None or not _signal_member(rank, listener, number):
+                _signal(rank, number)
+
+    def rest_remains(self) -> bool:
+        """Whether there is anything left of the group of a rank that died of a stop."""
+        return any(_signal(rank, 0) for rank in self._ranks if rank.spared)
+
+    def reap(self, *, stopping: bool) -> list[Rank]:
         """Collect every child that has ended, orphans included, which fall to process 1.
 
+        What a rank leaves behind in its process group is killed with it, as all processes are when a
+        container ends; but not if a stop has killed only the shell around the one that still saves.
+
         Args:
-            kill_rest: Whether what a rank leaves behind in its process group is killed with it, as all
-                processes are when a container ends.
+            stopping: Whether the ranks have been asked to stop.
 
         Returns:
             The ranks that have ended since the last call.
@@ -150,8 +164,11 @@ class Ranks:
             if child is None:
                 return gone
             rank = by_pid.get(child.si_pid)
-            if rank is not None and kill_rest:
-                _signal(rank, signal.SIGKILL)  # it is dead itself, but its number is not free before wait4
+            if rank is not None:
+                killed = child.si_code in (os.CLD_KILLED, os.CLD_DUMPED)
+                rank.spared = stopping and killed and child.si_status in (signal.SIGTERM, signal.SIGINT)
+                if not rank.spared:
+                    _signal(rank, signal.SIGKILL)  # dead itself, but its number is not free before wait4
             _, status, usage = os.wait4(child.si_pid, 0)
             if rank is not None:
                 unit = 1 if sys.platform == "darwin" else 1024
@@ -165,6 +182,17 @@ class Ranks:
         for rank in self._ranks:
             for relay in filter(None, (rank.stderr, rank.stdout)):
                 relay.finish(_OPEN_SECONDS, _BUSY_SECONDS)
+
+
+def _signal_member(rank: Rank, process: int, number: int) -> bool:
+    """Signal one process if it belongs to the rank's group."""
+    try:
+        if os.getpgid(process) != rank.pid:
+            return False
+        os.kill(process, number)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def _signal(rank: Rank, number: int) -> bool:

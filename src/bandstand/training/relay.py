@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -11,8 +12,14 @@ TAIL_BYTES = 64 << 10
 """How much of the end of a rank's stderr is kept for its failure reason."""
 _CHUNK = 64 << 10
 _LONGEST_LINE = 256 << 10
+_STARTED = re.compile(rb"^bandstand: rank [0-9]+ of [0-9]+ runs as process ([0-9]{1,10})\.\r?$", re.MULTILINE)
 _TRACEBACK = b"Traceback (most recent call last):"
 _LOOK_AGAIN_SECONDS = 0.02
+
+
+def started_line(rank: int, world_size: int, process: int) -> str:
+    """What a rank notes once a signal asks it to stop instead of ending it; the relay reads it."""
+    return f"rank {rank} of {world_size} runs as process {process}."
 
 
 class Stream:
@@ -62,6 +69,8 @@ class Relay(threading.Thread):
         self._reading = False
         self.trouble_at: float | None = None
         """When the last Python traceback began."""
+        self.listener: int | None = None
+        """The process that has noted that it listens for a stop."""
 
     def run(self) -> None:
         """Read until every process that holds the other end has closed it."""
@@ -72,7 +81,10 @@ class Relay(threading.Thread):
             end = max(pending.rfind(b"\n"), pending.rfind(b"\r")) + 1
             if not end and len(pending) > _LONGEST_LINE:
                 end = len(pending)
-            self._to.write(bytes(pending[:end]))
+            lines = bytes(pending[:end])
+            if b" runs as process " in lines and (started := _STARTED.search(lines)):
+                self.listener = int(started[1])
+            self._to.write(lines)
             del pending[:end]
         if pending:
             self._to.write(bytes(pending) + b"\n")

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from bandstand.hyperparameters import Hyperparameters
 from bandstand.sagemaker_files import Channel, Cluster, Folders
+from bandstand.training.cores import usable_cores
 from bandstand.training.program import Program
-from bandstand.training.surroundings import usable_cores
 
 
 def arguments(hyperparameters: Hyperparameters) -> list[str]:

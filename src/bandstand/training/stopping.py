@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from types import FrameType
@@ -19,6 +20,7 @@ class StopFlag:
     def __init__(self) -> None:
         self.asked = False
         self._earlier: dict[int, object] = {}
+        self._process = 0
 
     def listen(self) -> None:
         """Install the handlers. Only the main thread may; in another one, the signals keep what they do."""
@@ -28,10 +30,15 @@ class StopFlag:
                 "saving. Call it first in the main thread."
             )
             return
+        self._process = os.getpid()
         for number in (signal.SIGTERM, signal.SIGINT):
             self._earlier[number] = signal.signal(number, self._handle)
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
+        if os.getpid() != self._process:  # a forked worker, whose pool wants it to end
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+            return
         again = self.asked and number == signal.SIGINT
         self.asked = True
         earlier = self._earlier.get(number)

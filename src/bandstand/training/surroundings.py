@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from bandstand.sagemaker_files import (
     read_cluster,
     read_hyperparameters,
 )
+from bandstand.training.cores import usable_cores
 
 
 @dataclass(frozen=True)
@@ -99,10 +99,3 @@ def look_around(environ: Mapping[str, str]) -> Surroundings:
         meet=environ.get("BANDSTAND_MEET"),
         key=environ.get("BANDSTAND_KEY", ""),
     )
-
-
-def usable_cores() -> int:
-    """The processor cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -15,6 +15,7 @@ from bandstand.training.meet.sockets import set_options
 from bandstand.training.meet.wire import (
     GREETING_BYTES,
     MAX_MESSAGE,
+    Message,
     Session,
     WireError,
     check_greeting,
@@ -170,15 +171,20 @@ class Hub(threading.Thread):
             theirs, data = connection.theirs[:GREETING_BYTES], connection.theirs[GREETING_BYTES:]
             connection.session = Session(self._key, connection.ours, theirs, is_leader=True)
         for message in connection.session.feed(data):
-            now = self._clock()
-            if connection.member is not None:
-                self._send(self._meeting.receive(connection.member, message, now))
-                continue
-            member, sends = self._meeting.join(message, now)
-            connection.member = member
-            connection.session.limit = MAX_MESSAGE
-            self._by_member[member] = connection
-            self._send([(member, {"kind": "welcome"}), *sends])
+            try:
+                self._send(self._answer(connection, connection.session, message))
+            except (KeyError, TypeError, ValueError) as error:
+                raise WireError(f"a message {message['kind']!r} is not as it should be: {error!r}") from error
+
+    def _answer(self, connection: _Connection, session: Session, message: Message) -> Sends:
+        now = self._clock()
+        if connection.member is not None:
+            return self._meeting.receive(connection.member, message, now)
+        member, sends = self._meeting.join(message, now)
+        connection.member = member
+        session.limit = MAX_MESSAGE
+        self._by_member[member] = connection
+        return [(member, {"kind": "welcome"}), *sends]
 
     def _send(self, sends: Sends) -> None:
         for member, message in sends:
