@@ -26,7 +26,7 @@ class Events:
 
     def forget(self, descriptor: int) -> None:
         """Watch a descriptor no longer, before it is closed; nothing happens if it is not watched."""
-        if descriptor in self._selector.get_map():
+        if descriptor >= 0 and descriptor in self._selector.get_map():
             self._selector.unregister(descriptor)
 
     def wait(self, seconds: float) -> None:
