@@ -29,6 +29,8 @@ FILES = {
         ({f"{CHANNEL}.DataSource": {}}, 406, "DataSource", "found nothing"),
         ({f"{CHANNEL}.DataSource.FileSystemDataSource": FILES}, 406, "DataSource", "S3DataSource and File"),
         ({f"{CHANNEL}.ChannelName": "validation"}, 407, "InputDataConfig[1].ChannelName", "a second time"),
+        ({f"{CHANNEL}.ChannelName": "."}, 412, "InputDataConfig[0].ChannelName", "a folder can have"),
+        ({f"{CHANNEL}.ChannelName": ".."}, 412, "InputDataConfig[0].ChannelName", "a folder can have"),
         ({f"{CHANNEL}.CompressionType": "Gzip"}, 408, "CompressionType", "Gzip with File"),
         ({f"{CHANNEL}.RecordWrapperType": "RecordIO"}, 408, "RecordWrapperType", "RecordIO with File"),
         ({f"{DATA}.S3DataType": "AugmentedManifestFile"}, 408, "S3DataType", "with Pipe only"),

@@ -1,4 +1,4 @@
-"""Rules of the input channels (rules 406 to 408)."""
+"""Rules of the input channels (rules 406 to 408, and 412)."""
 
 from __future__ import annotations
 
@@ -38,6 +38,10 @@ def check_channels(definition: Definition, findings: Findings) -> None:
             findings.problem(407, where, f"{shown(name)} a second time", "each name once", "Rename one.")
         if name is not None:
             seen.add(name)
+        if name in (".", ".."):
+            where = (*place, "ChannelName")
+            fix = "Give it a name of letters and digits."
+            findings.problem(412, where, shown(name), "a name that a folder can have", fix)
         _check_source(channel, place, findings)
         _check_mode(input_mode(definition, channel), channel, place, findings)
 

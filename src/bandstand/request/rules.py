@@ -78,6 +78,7 @@ RULES: Mapping[int, str] = MappingProxyType(
         409: "Definitions have at most 48 environment variables in all.",
         410: "A tag's key is used once and does not begin with `aws:`.",
         411: "Numbers that Bandstand reads from the environment are whole and at least 1.",
+        412: "A channel's name can be that of its folder, `/opt/ml/input/data/NAME`: neither `.` nor `..`.",
         421: "Something says which program runs.",
         422: "The program exists, and can be run.",
         423: "A channel's folder or file exists and is not empty.",

@@ -1,4 +1,4 @@
-"""Rules of a training job, or of a tuning job's definition (rules 401 to 412, 501 and 502)."""
+"""Rules of a training job, or of a tuning job's definition (rules 401 to 411, 501 and 502)."""
 
 from __future__ import annotations
 
