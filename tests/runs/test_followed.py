@@ -113,6 +113,16 @@ def test_a_second_writer_is_no_progress_and_is_warned_of(record, backend, follow
     assert "algo-2" in warning
 
 
+def test_the_same_fault_is_warned_of_once_however_often_the_job_is_taken_up_again(record, backend, followed):
+    _, folder = followed(hosts=2)
+    for iteration in range(1, 4):
+        folder.prints(f"iteration={iteration} score=0.5")
+        folder.prints(f"iteration={iteration} score=0.5", host="algo-2")
+        take(record, backend, Followed(record, training_job(record, "job")))
+    assert len(training_job(record, "job").warnings) == 1
+    assert training_job(record, "job").reports == 3
+
+
 def test_an_iteration_printed_twice_counts_once_and_is_warned_of(record, backend, followed):
     job, folder = followed()
     folder.prints("iteration=1 score=0.5", "iteration=1 score=0.5", "iteration=2 score=0.6")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from bandstand.metrics import Point, closest_lines
 
 _LINE_LENGTH = 160
+
+_DIGITS = re.compile(r"\d+")
 
 _NEVER = "was never reported"
 
@@ -52,6 +55,19 @@ def silence(name: str, metrics: Sequence[tuple[str, str]], lines: Iterable[str])
         return f"{text}, and none comes close. Print a line that it matches once per iteration."
     shown = "; ".join(repr(line[:_LINE_LENGTH]) for line in near)
     return f"{text}. The closest lines: {shown}. Print the name as the pattern has it, or mend the pattern."
+
+
+def alike(warning: str) -> str:
+    """What warnings have in common that differ only in numbers: an iteration, a host, a value."""
+    return _DIGITS.sub("0", warning)
+
+
+def distinct(warnings: Iterable[str]) -> tuple[str, ...]:
+    """Warnings without those that are alike an earlier one."""
+    kinds: dict[str, str] = {}
+    for warning in warnings:
+        kinds.setdefault(alike(warning), warning)
+    return tuple(kinds.values())
 
 
 def silence_in(warnings: Iterable[str]) -> str:

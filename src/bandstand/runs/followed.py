@@ -15,7 +15,7 @@ from bandstand.backends.backend import Backend, JobState, LogLine
 from bandstand.backends.job_folder import JobFolder
 from bandstand.errors import InputError, PlatformError
 from bandstand.metrics import MetricParser, Point
-from bandstand.runs.faults import DoublePrint, silence
+from bandstand.runs.faults import DoublePrint, distinct, silence
 from bandstand.runs.record import Record
 from bandstand.runs.stops import end_document, failed_state
 from bandstand.runs.stored import TrainingJob
@@ -112,8 +112,7 @@ class Followed:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a person should know, one sentence each."""
-        known = [*self._warnings, *self._parser.warnings, *self._double.warnings]
-        return tuple(dict.fromkeys(known))
+        return distinct([*self._warnings, *self._parser.warnings, *self._double.warnings])
 
     def stirred(self) -> bool:
         """Whether the job's files have changed since this was last asked; reads none of them.

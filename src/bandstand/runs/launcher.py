@@ -14,6 +14,7 @@ from bandstand.backends.backend import Backend, JobState
 from bandstand.errors import BandstandError, InputError
 from bandstand.request.plan import TrainingPlan
 from bandstand.runs.clock import Clock
+from bandstand.runs.faults import alike
 from bandstand.runs.followed import Followed, News
 from bandstand.runs.kinds import kind_of
 from bandstand.runs.ownership import Claim, Renewal
@@ -165,8 +166,8 @@ class Launcher:
             value = "" if job.objective is None else f", {job.job.objective_name}={job.objective!r}"
             self.observer.said(f"{job.name} {status.lower()} after {counted}{value}")
         for warning in job.warnings:
-            if warning not in self._warned:  # thirty jobs with the same fault are told of once
-                self._warned.add(warning)
+            if alike(warning) not in self._warned:  # thirty jobs with the same fault are told of once
+                self._warned.add(alike(warning))
                 self.observer.said(f"warning: {job.name}: {warning}")
 
     @contextmanager

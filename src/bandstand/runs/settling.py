@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Sequence
 
-from bandstand.runs.faults import once_at_the_end, silence_in
+from bandstand.runs.faults import alike, distinct, once_at_the_end, silence_in
 from bandstand.runs.record import Record
 from bandstand.runs.stored import TrainingJob, iterations_asked, training_jobs, tuning_job
 
@@ -47,12 +47,13 @@ def _warnings(rows: Sequence[TrainingJob], *, hyperband: bool) -> list[str]:
     once = [row.number for row in ended if _reported_once(row)]
     if hyperband and once:
         found.append(once_at_the_end(once, len(ended)))
-    told: dict[str, list[int]] = {}
+    numbers: dict[str, list[int]] = {}
     for row in ended:
         for warning in row.warnings:
-            told.setdefault(warning, []).append(row.number)
-    for warning, numbers in list(told.items())[:_SHOWN_WARNINGS]:
-        jobs = f"training job {numbers[0]}" if len(numbers) == 1 else f"{len(numbers)} training jobs"
+            numbers.setdefault(alike(warning), []).append(row.number)
+    for warning in distinct(warning for row in ended for warning in row.warnings)[:_SHOWN_WARNINGS]:
+        those = numbers[alike(warning)]
+        jobs = f"training job {those[0]}" if len(those) == 1 else f"{len(those)} training jobs"
         found.append(f"{warning} ({jobs})")
     return found
 
