@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+import threading
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -51,8 +52,41 @@ class LifeContract:
             assert host.peak_memory is not None
             assert 64 << 20 < host.peak_memory < 1 << 30
 
+    def test_whoever_looks_while_a_job_is_being_handed_in_sees_none_or_a_living_one(
+        self, submit: Callable[..., Job], backend: Backend, tmp_path: Path
+    ) -> None:
+        folder = tmp_path / "home" / "jobs" / "job-1"
+        over = threading.Event()
+        seen: set[str] = set()
+
+        def look() -> None:
+            while not over.is_set():
+                try:
+                    seen.add(backend.describe(folder).status)
+                except InputError:
+                    seen.add("none")
+
+        watchers = [threading.Thread(target=look) for _ in range(2)]
+        for watcher in watchers:
+            watcher.start()
+        try:
+            eventually(lambda: "none" in seen, "a first look")
+            job = submit("import signal; signal.pause()")
+            eventually(lambda: job.state.secondary_status == "Training", "the training")
+        finally:
+            over.set()
+            for watcher in watchers:
+                watcher.join()
+        assert seen == {"none", "InProgress"}
+
     def test_an_unknown_folder_holds_no_job(self, backend: Backend, tmp_path: Path) -> None:
-        for ask in (backend.describe, backend.stop, backend.kill, lambda path: backend.lines(path, {})):
+        for ask in (
+            backend.describe,
+            backend.stop,
+            backend.kill,
+            backend.renew,
+            lambda path: backend.lines(path, {}),
+        ):
             with pytest.raises(InputError, match="no training job"):
                 ask(tmp_path / "nothing")  # type: ignore[operator]
 

@@ -149,6 +149,10 @@ def _find_sources(task: Task) -> tuple[Source, ...]:
     faults = []
     sources = []
     for channel in task.channels:
+        if channel.name in (".", ".."):
+            faults.append(
+                f"A channel cannot be named {channel.name!r}; give it a name of letters and digits."
+            )
         try:
             sources.append(find_source(channel))
         except InputError as error:

@@ -9,6 +9,7 @@ import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ from bandstand.backends.job_folder import JobFolder
 from bandstand.backends.log_reader import read_lines
 from bandstand.backends.requests import read_request, request_stop
 from bandstand.backends.state_file import read_state, state_to_json
-from bandstand.backends.task import task_from_plan
+from bandstand.backends.task import Task, task_from_plan
 from bandstand.errors import InputError, PlatformError
 from bandstand.sagemaker_files import write_atomically
 
@@ -73,25 +74,12 @@ class ProcessBackend:
         task = task_from_plan(plan, threads=threads, command=self._host_command, timing=self._timing)
         job = JobFolder(folder.absolute())
         try:
-            job.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            job.path.chmod(0o700)
-            if job.task.exists():
-                raise InputError(f"{job.path} holds a training job already; give the new one another name.")
-            job.logs.mkdir(exist_ok=True)
-            _write_private(job.plan, json.dumps(plan.to_dict(), ensure_ascii=False))
-            now = time.time()
-            state = JobState(
-                status="InProgress",
-                secondary_status="Starting",
-                transitions=(Transition("Starting", now, "Starting the training job."),),
-                created=now,
-                hosts=tuple(HostState(name) for name in task.hosts),
-            )
-            _write_private(job.state, state_to_json(state))
-            job.lease.touch(mode=0o600)
-            os.mkfifo(job.control, 0o600)
-            _write_private(job.task, task.to_json())
-            self._supervisors.add(_spawn_supervisor(job))
+            lock = _claim(job, json.dumps(plan.to_dict(), ensure_ascii=False))
+            try:
+                _lay_out(job, task)
+                self._supervisors.add(_spawn_supervisor(job, lock))
+            finally:
+                os.close(lock)
         except OSError as error:
             raise PlatformError(f"The job {plan.name} cannot be started: {error}.") from error
 
@@ -99,14 +87,13 @@ class ProcessBackend:
         """See `Backend.describe`."""
         self._reap()
         job = JobFolder(folder)
-        is_supervised = (
-            job.is_supervised()
-        )  # asked first: the last state is written before the lock is let go
         state = _read_state(job)
+        if not state.is_ended and not job.is_supervised():
+            state = _read_state(job)  # the last one is written before the lock is let go
+            if not state.is_ended:
+                return _lost(job, state)
         if state.is_ended:
             return state
-        if not is_supervised:
-            return _lost(job, state)
         return replace(state, stop_requested=state.stop_requested or read_request(job) is not None)
 
     def lines(self, folder: Path, offsets: Mapping[str, int]) -> tuple[list[LogLine], dict[str, int]]:
@@ -125,14 +112,17 @@ class ProcessBackend:
 
     def renew(self, folder: Path) -> None:
         """See `Backend.renew`."""
-        os.utime(JobFolder(folder).lease)
+        try:
+            os.utime(JobFolder(folder).lease)
+        except FileNotFoundError:
+            raise InputError(f"There is no training job in {folder}; its lease cannot be renewed.") from None
 
     def list(self, home: Path) -> tuple[Path, ...]:
         """See `Backend.list`."""
         jobs = home / "jobs"
         if not jobs.is_dir():
             return ()
-        return tuple(sorted(path for path in jobs.iterdir() if JobFolder(path).task.exists()))
+        return tuple(sorted(path for path in jobs.iterdir() if JobFolder(path).state.exists()))
 
     def close(self) -> None:
         """See `Backend.close`."""
@@ -150,42 +140,66 @@ class ProcessBackend:
                 self._supervisors.discard(process)
 
 
-def _spawn_supervisor(job: JobFolder) -> int:
+def _claim(job: JobFolder, plan: str) -> int:
+    """Make a job's folder and lock it; return the lock's descriptor.
+
+    The lock is taken before there is a state, and inherited by the supervisor: so there is no moment at which
+    the job has a state but seems to have no supervisor.
+    """
+    job.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    job.path.chmod(0o700)
+    try:
+        descriptor = os.open(job.plan, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    except FileExistsError:
+        raise InputError(f"{job.path} holds a training job already; give the new one another name.") from None
+    with os.fdopen(descriptor, "w", encoding="utf-8", errors="surrogateescape") as file:
+        file.write(plan)
+    lock = os.open(job.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)  # waits for readers only, who hold it for no time
+    return lock
+
+
+def _lay_out(job: JobFolder, task: Task) -> None:
+    """Write what the supervisor reads, and the first state last."""
+    job.logs.mkdir()
+    job.lease.touch(mode=0o600)
+    with suppress(PermissionError):  # a file system without FIFOs: the supervisor looks every second then
+        os.mkfifo(job.control, 0o600)
+    _write_private(job.task, task.to_json())
+    now = time.time()
+    state = JobState(
+        status="InProgress",
+        secondary_status="Starting",
+        transitions=(Transition("Starting", now, "Starting the training job."),),
+        created=now,
+        hosts=tuple(HostState(name) for name in task.hosts),
+    )
+    _write_private(job.state, state_to_json(state))
+
+
+def _spawn_supervisor(job: JobFolder, lock: int) -> int:
     """Start a job's supervisor in a session of its own; return its process number.
 
-    The lock is taken here and inherited, so that there is no moment at which the job seems to have no
-    supervisor. Python's site module is skipped, since it may load a lot that the supervisor does not need.
+    Python's site module is skipped, since it may load a lot that the supervisor does not need.
     """
-    lock = os.open(job.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        inherited = 4 if lock == 3 else 3
-        root = str(Path(bandstand.__file__).parents[1])
-        text_mode = ("-X", "utf8") if sys.flags.utf8_mode else ()
-        arguments = [sys.executable, "-I", "-S", *text_mode, "-c", _BOOT, root, str(job.path), str(inherited)]
-        log = (
-            os.POSIX_SPAWN_OPEN,
-            1,
-            os.fspath(job.supervisor_log),
-            os.O_WRONLY | os.O_CREAT | os.O_APPEND,
-            0o600,
-        )
-        return os.posix_spawn(
-            sys.executable,
-            arguments,
-            os.environ,
-            file_actions=[
-                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-                log,
-                (os.POSIX_SPAWN_DUP2, 1, 2),
-                (os.POSIX_SPAWN_DUP2, lock, inherited),
-            ],
-            setsid=True,
-            setsigmask=(),
-            setsigdef=(signal.SIGCHLD, signal.SIGTERM),
-        )
-    finally:
-        os.close(lock)
+    inherited = 4 if lock == 3 else 3
+    root = str(Path(bandstand.__file__).parents[1])
+    text_mode = ("-X", "utf8") if sys.flags.utf8_mode else ()
+    log = os.fspath(job.supervisor_log)
+    return os.posix_spawn(
+        sys.executable,
+        [sys.executable, "-I", "-S", *text_mode, "-c", _BOOT, root, str(job.path), str(inherited)],
+        os.environ,
+        file_actions=[
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 1, log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600),
+            (os.POSIX_SPAWN_DUP2, 1, 2),
+            (os.POSIX_SPAWN_DUP2, lock, inherited),
+        ],
+        setsid=True,
+        setsigmask=(),
+        setsigdef=(signal.SIGCHLD, signal.SIGTERM),
+    )
 
 
 def _write_private(path: Path, text: str) -> None:
