@@ -70,3 +70,21 @@ def test_a_job_does_not_write_into_its_channels(
     }
     found = problems(change(training, told))
     assert [(problem.number, problem.where) for problem in found] == [(425, where)]
+
+
+@pytest.mark.parametrize("member", ["OutputDataConfig.S3OutputPath", "CheckpointConfig"])
+@pytest.mark.parametrize("path", ["src/train.py", "src/train.py/deep/below"])
+def test_a_job_writes_into_folders_not_over_files(
+    training: dict[str, Any], change: Change, problems: Problems, folder: Path, member: str, path: str
+) -> None:
+    uri = f"file://{folder}/{path}"
+    found = problems(change(training, {member: {"S3Uri": uri} if member == "CheckpointConfig" else uri}))
+    assert [problem.number for problem in found] == [426]
+    assert f"{folder}/src/train.py, which is no folder" in str(found[0])
+
+
+def test_a_folder_to_write_into_may_be_missing_with_all_above_it(
+    training: dict[str, Any], change: Change, plan_of: Callable[..., Plan], folder: Path
+) -> None:
+    plan_of(change(training, {"OutputDataConfig.S3OutputPath": f"file://{folder}/not/there/yet"}))
+    assert not (folder / "not").exists()

@@ -188,6 +188,35 @@ def test_a_range_of_one_value_becomes_static(job: Job, plan_of: Callable[..., Tu
     assert [spread.name for spread in plan.ranges] == ["eta", "booster"]
 
 
+def test_neighbours_among_great_whole_numbers_are_two_values(
+    job: Job, plan_of: Callable[..., TuningPlan]
+) -> None:
+    plan = plan_of(job(("[100, 200]", "[9007199254740992, 9007199254740993]")))
+    assert [spread.name for spread in plan.ranges] == ["num_round", "eta", "booster"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "advice"),
+    [
+        ("[1e-3, 1.0]", "[1e400, 1e401]", "Write a number such as 0.5 or 1e-5."),
+        ("[100, 200]", f"[{2**63}, {2**63}]", "Write a whole number, or make the range continuous."),
+        ("[100, 200]", "[100.0, 200]", "Write 100."),
+    ],
+)
+def test_bounds_beyond_reason_or_with_a_point_are_told(
+    job: Job, problems: Problems, old: str, new: str, advice: str
+) -> None:
+    found = problems(job((old, new)))
+    assert {(problem.number, problem.fix) for problem in found} == {(310, advice)}
+
+
+def test_ranges_of_one_value_each_leave_nothing_to_tune(job: Job, problems: Problems) -> None:
+    one = (("[100, 200]", "[150, 150]"), ("[1e-3, 1.0]", "[0.5, 0.5]"), ('["gbtree", "dart"]', '["dart"]'))
+    found = problems(job(*one))
+    assert [(problem.number, problem.where) for problem in found] == [(304, "ranges")]
+    assert "num_round, eta, booster can take one value only" in found[0].found
+
+
 def test_categories_that_differ_in_text_are_not_one_value(
     job: Job, plan_of: Callable[..., TuningPlan]
 ) -> None:

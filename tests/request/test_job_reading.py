@@ -67,6 +67,7 @@ def test_what_is_no_toml_is_told_with_line_and_column(
         ("hosts = 3", "hosts = 3\n[environment]\nA = [1]", 106, "environment.A", "true or false"),
         ('algorithm = "xgboost"', "algorithm = 2024-01-31", 106, "hyperparameters.algorithm", "in quotes"),
         ('path = "data/train"', 'path = ""', 106, "channels.train.path", "not empty"),
+        ('path = "data/train"', 'path = ""', 106, "channels.train.path", "Fill it in"),
         ("jobs = 30\n", "", 107, "tuning.jobs", "Add tuning.jobs."),
         ('metric = "validation:auc"', "", 107, "tuning.metric", "Add tuning.metric."),
         ('path = "data/train", ', "", 107, "channels.train.path", "Add channels.train.path."),

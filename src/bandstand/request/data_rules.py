@@ -1,7 +1,8 @@
-"""Rules of the files that a job reads and writes on this machine (rules 423 and 425)."""
+"""Rules of the files that a job reads and writes on this machine (rules 423, 425 and 426)."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from bandstand.errors import PlatformError
@@ -27,6 +28,8 @@ def check_data(definition: Definition, findings: Findings) -> None:
         )
         if uri is not None and not findings.doubtful(place) and (folder := _local(uri)) is not None
     ]
+    for place, folder in written:
+        _check_room(folder, place, findings)
     for channel, place in channels(definition):
         uri = dig(channel, "DataSource", "S3DataSource", "S3Uri")
         where = (*place, "DataSource", "S3DataSource", "S3Uri")
@@ -50,6 +53,19 @@ def _local(uri: str) -> Path | None:
         return local_path(uri).resolve()
     except (PlatformError, OSError, ValueError, RuntimeError):
         return None
+
+
+def _check_room(folder: Path, where: Place, findings: Findings) -> None:
+    """Check that a folder can be made, or is there, before anything has run for it."""
+    try:
+        there = next(path for path in (folder, *folder.parents) if path.exists())
+        found = None if there.is_dir() else f"{there}, which is no folder"
+        if found is None and not os.access(there, os.W_OK | os.X_OK):
+            found = f"{there}, where you may not write"
+    except OSError as error:
+        found = f"{folder}: {error.strerror or error}"
+    if found is not None:
+        findings.problem(426, where, found, "a folder that can be written", "Name another folder.")
 
 
 def _check_there(path: Path, where: Place, findings: Findings) -> None:

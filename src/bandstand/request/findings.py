@@ -99,8 +99,11 @@ def dotted(place: Place) -> str:
 def shown(value: object) -> str:
     """Return a value as a message shows it: quoted if text, shortened where long."""
     text = repr(value) if not isinstance(value, str) else f'"{value}"'
-    if "\n" in text or "\r" in text:
-        text = text.encode("unicode_escape").decode("ascii")
+    if not text.isprintable():
+        text = "".join(
+            letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii")
+            for letter in text
+        )
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 20]}... ({len(text)} characters)"
 
 

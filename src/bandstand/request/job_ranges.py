@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bandstand.request.findings import Findings, Place, shown
 from bandstand.request.job_reading import dotted
 from bandstand.request.job_schema import JobFile, Span, as_text
-from bandstand.request.range_rules import CATEGORIES, CONTINUOUS, INTEGERS
+from bandstand.request.range_rules import CATEGORIES, CONTINUOUS, INTEGERS, as_finite, as_whole
 
 if TYPE_CHECKING:
     from bandstand.request.job_file import Draft
@@ -60,6 +60,11 @@ def add_ranges(page: Draft, job: JobFile, place: Place, static: Mapping[str, str
             page.put((*where, "MinValue"), values[0], f"{key}.{kind}")
             page.put((*where, "MaxValue"), values[1], f"{key}.{kind}")
             page.put((*where, "ScalingType"), SCALES[span.scale or "auto"], f"{key}.scale")
+    if fixed and not any(counts.values()) and not page.findings.doubted("ranges"):
+        found = f"nothing to choose: {', '.join(fixed)} can take one value only"
+        fix = "Widen a range, or take [tuning] out to run one training job."
+        page.findings.refuse(304, "ranges", found, "a range of several values", fix)
+        page.findings.doubt("ranges")
     return fixed
 
 
@@ -101,4 +106,5 @@ def _single(values: list[str], kind: str) -> str | None:
     """Return the one value that a range holds, or None; texts of the same number are the same bound."""
     if kind == "categorical":
         return values[0] if len(values) == 1 else None
-    return values[0] if float(values[0]) == float(values[1]) else None
+    low, high = ((as_whole if kind == "integer" else as_finite)(value) for value in values)
+    return values[0] if low is not None and low == high else None

@@ -137,6 +137,8 @@ def _typed(value: object) -> str:
 
 
 def _retype(allowed: str, value: object) -> str:
+    if value == "":
+        return "Fill it in, or leave it out."
     if allowed.startswith("a text") and not isinstance(value, list | dict):
         text = value.text if isinstance(value, WrittenFloat) else str(value)
         return f'Write it in quotes: "{text}".'

@@ -137,7 +137,7 @@ def _check_bounds(kind: str, item: Mapping[str, Any], place: Place, findings: Fi
         text = item.get(member)
         if text is None:
             continue
-        value = _whole(text) if kind == INTEGERS else _finite(text)
+        value = as_whole(text) if kind == INTEGERS else as_finite(text)
         if value is None:
             _refuse_bound(kind, text, (*place, member), findings)
         else:
@@ -169,10 +169,12 @@ def _check_scale(kind: str, item: Mapping[str, Any], place: Place, findings: Fin
 
 def _refuse_bound(kind: str, text: str, place: Place, findings: Findings) -> None:
     if kind == INTEGERS:
-        value = _finite(text)
+        value = as_finite(text)
         whole = value is not None and value.is_integer() and abs(value) < _INTEGER_LIMIT
         fix = (
             f'Write "{int(value)}".'
+            if value is not None and whole and findings.exact
+            else f"Write {int(value)}."
             if value is not None and whole
             else "Write a whole number, or make the range continuous."
         )
@@ -181,14 +183,16 @@ def _refuse_bound(kind: str, text: str, place: Place, findings: Findings) -> Non
         findings.problem(310, place, shown(text), "a finite number", "Write a number such as 0.5 or 1e-5.")
 
 
-def _whole(text: str) -> int | None:
+def as_whole(text: str) -> int | None:
+    """Return the whole number of 64 bits that a bound's text stands for, or None."""
     if not _WHOLE.fullmatch(text):
         return None
     value = int(text)
     return value if -_INTEGER_LIMIT <= value < _INTEGER_LIMIT else None
 
 
-def _finite(text: str) -> float | None:
+def as_finite(text: str) -> float | None:
+    """Return the finite number that a bound's text stands for, or None."""
     if not _NUMBER.fullmatch(text):
         return None
     value = float(text)

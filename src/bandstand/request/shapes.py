@@ -119,6 +119,11 @@ def _map(shape: Any, value: Mapping[str, Any], place: Place, findings: Findings)
 
 def _check_text(shape: Any, value: str, place: Place, findings: Findings, what: str = "") -> None:
     found = what + shown(value)
+    unfit = next((letter for letter in value if letter == "\0" or "\ud800" <= letter <= "\udfff"), None)
+    if unfit is not None:
+        fix = f"Take {shown(unfit)} out."
+        findings.problem(209, place, found, "characters that a program can be given", fix)
+        return
     if shape.enum:
         if value not in shape.enum:
             close = nearest(value, shape.enum)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from bandstand.metrics import pattern_problems, pattern_warnings
@@ -11,8 +13,9 @@ from bandstand.request.findings import Findings, Place, shown
 
 MAX_RUNTIME = 28 * 86_400
 MAX_ENVIRONMENT = 48
-NUMBERS = ("BANDSTAND_RANKS_PER_HOST", "BANDSTAND_THREADS")
-"""The environment's variables that the launcher reads as whole numbers."""
+_RANKS, _THREADS = "BANDSTAND_RANKS_PER_HOST", "BANDSTAND_THREADS"
+_PORT, _PATIENCE, _GOAL = "BANDSTAND_PORT", "BANDSTAND_START_TIMEOUT", "BANDSTAND_GOAL"
+_SECONDS = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?", re.ASCII)
 
 _FLAT = ("InstanceType", "InstanceCount", "VolumeSizeInGB")
 _LISTS = ("InstanceGroups", "InstanceConfigs", "InstancePreferences")
@@ -28,7 +31,7 @@ def check_definition(definition: Definition, findings: Findings) -> None:
     _check_algorithm(definition, findings)
     _check_instances(definition, findings)
     _check_stopping(definition, findings)
-    _check_numbers(definition, findings)
+    _check_settings(definition, findings)
     _check_metrics(definition, findings)
 
 
@@ -130,14 +133,31 @@ def _check_stopping(definition: Definition, findings: Findings) -> None:
         findings.problem(404, where, str(wait), "none without spot instances", fix)
 
 
-def _check_numbers(definition: Definition, findings: Findings) -> None:
+def _check_settings(definition: Definition, findings: Findings) -> None:
+    """Check the environment's variables that Bandstand itself reads, in the launcher or in a host."""
     environment = definition.body.get("Environment", {})
-    for name in NUMBERS:
+    automatic = "Write a whole number, or leave it out for an automatic choice."
+    expected = {
+        _RANKS: (_is_within(1, 1024), "1 to 1024", automatic),
+        _THREADS: (_is_within(1, 4096), "1 to 4096", automatic),
+        _PORT: (_is_within(0, 65_535), "a port, 0 to 65535", automatic),
+        _PATIENCE: (_is_duration, "seconds, more than 0", "Write a number of seconds."),
+        _GOAL: (("maximize", "minimize").__contains__, "maximize or minimize", "Take one of those."),
+    }
+    for name, (is_right, allowed, fix) in expected.items():
         text = environment.get(name)
-        if text is not None and not (text.isascii() and text.isdigit() and 1 <= int(text) <= 4096):
-            place = (*definition.place, "Environment", name)
-            fix = "Write a whole number, or leave it out for an automatic choice."
-            findings.problem(411, place, shown(text), "1 to 4096", fix)
+        if text is None or (text == "" and name not in (_RANKS, _THREADS)):
+            continue  # inside a host, an empty one counts as not set
+        if not is_right(text):
+            findings.problem(411, (*definition.place, "Environment", name), shown(text), allowed, fix)
+
+
+def _is_within(low: int, high: int) -> Callable[[str], bool]:
+    return lambda text: text.isascii() and text.isdigit() and len(text) < 10 and low <= int(text) <= high
+
+
+def _is_duration(text: str) -> bool:
+    return _SECONDS.fullmatch(text) is not None and 0 < float(text) < math.inf
 
 
 def _check_metrics(definition: Definition, findings: Findings) -> None:
