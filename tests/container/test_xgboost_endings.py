@@ -94,7 +94,21 @@ def test_a_restarted_job_goes_on_and_gives_the_model_of_an_uninterrupted_one(
     assert second.leader.model.read_bytes() == whole.leader.model.read_bytes()
 
 
-def test_an_error_of_xgboost_in_training_is_the_reason_on_all_hosts(
+def test_an_error_of_xgboost_on_one_host_is_the_reason_on_all_hosts(
+    jobs: Any, campaign: Rows, to_csv: Callable[[Rows], bytes]
+) -> None:
+    # The labels are fine for the objective; that the metric takes 0 and 1 only shows on the first host.
+    rows = campaign[:90].copy()
+    rows[:, 0] = 0.5
+    reason = jobs.fail(
+        {"num_round": 2, "objective": "binary:logistic", "eval_metric": "map"},
+        replicated={"train": {"a.csv": to_csv(rows)}},
+    )
+    assert f"XGBoost {xgboost.__version__} failed: map can only be used with binary labels." in reason
+    assert reason.endswith("on algo-1, rank 0")
+
+
+def test_an_objective_for_other_data_is_refused_before_training(
     jobs: Any, campaign: Rows, to_csv: Callable[[Rows], bytes]
 ) -> None:
     # Survival needs bounds of the labels, which CSV has not; XGBoost finds that out when it trains.
@@ -103,4 +117,4 @@ def test_an_error_of_xgboost_in_training_is_the_reason_on_all_hosts(
         2,
         replicated={"train": {"a.csv": to_csv(campaign[:40])}},
     )
-    assert "XGBoost 3.2.0 cannot train with these settings" in reason
+    assert f"XGBoost {xgboost.__version__} cannot train with these settings" in reason

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import xgboost
 from numpy.typing import NDArray
 
 Rows = NDArray[np.float32]
@@ -56,7 +57,7 @@ def test_wrong_hyperparameters_are_refused_all_at_once_with_the_nearest_names(jo
     for words in (
         "'num_round' is missing",
         "Did you mean 'num_round'?",
-        "'max_dept' is no parameter of XGBoost 3.2.0 nor of this algorithm. Did you mean 'max_depth'?",
+        f"'max_dept' is no parameter of XGBoost {xgboost.__version__} nor of this algorithm. Did you mean 'max_depth'?",
         "eta = -1: value -1 for Parameter learning_rate should be greater equal to 0",
         "colsample_bytree = 1.5: value 1.5 for Parameter colsample_bytree exceed bound [0,1]",
         "Did you mean 'binary:logistic'?",
