@@ -57,7 +57,8 @@ def test_wrong_hyperparameters_are_refused_all_at_once_with_the_nearest_names(jo
     for words in (
         "'num_round' is missing",
         "Did you mean 'num_round'?",
-        f"'max_dept' is no parameter of XGBoost {xgboost.__version__} nor of this algorithm. Did you mean 'max_depth'?",
+        f"'max_dept' is no parameter of XGBoost {xgboost.__version__} nor of this algorithm. Did you mean ",
+        "Did you mean 'max_depth'?",
         "eta = -1: value -1 for Parameter learning_rate should be greater equal to 0",
         "colsample_bytree = 1.5: value 1.5 for Parameter colsample_bytree exceed bound [0,1]",
         "Did you mean 'binary:logistic'?",
