@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bandstand.sagemaker_files import Channel, Cluster, Folders, write_config
+from bandstand.sagemaker_files import Channel, Cluster, Distribution, Folders, write_config
 
 DEADLINE = 120.0
 LINE = re.compile(r"iteration=([0-9]+) (.+)")
@@ -148,7 +148,7 @@ class Launcher:
         *,
         replicated: Mapping[str, Files] | None = None,
         sharded: Mapping[str, Sequence[Files | None]] | None = None,
-        mislabelled: Mapping[str, Sequence[Files]] | None = None,
+        declared: Distribution = "ShardedByS3Key",
         content_type: str | None = "text/csv",
         environment: Mapping[str, str] | None = None,
         checkpoints: Path | None = None,
@@ -160,7 +160,7 @@ class Launcher:
             hosts: How many.
             replicated: Channel to the files that every host has.
             sharded: Channel to the files of each host; None for a host that lacks the channel.
-            mislabelled: As `sharded`, but declared as replicated.
+            declared: What the job says of the sharded channels.
             content_type: Of all channels.
             environment: More variables for all hosts.
             checkpoints: A folder that keeps the checkpoints of host N in `algo-N`, for a restart.
@@ -193,11 +193,8 @@ class Launcher:
                 share = shares[index]
                 if share is not None:
                     path = folders.data / channel
-                    channels.append(Channel(channel, path, content_type, "ShardedByS3Key"))
+                    channels.append(Channel(channel, path, content_type, declared))
                     _fill(path, share)
-            for channel, given_files in (mislabelled or {}).items():
-                channels.append(Channel(channel, folders.data / channel, content_type))
-                _fill(folders.data / channel, given_files[index])
             write_config(folders, given, Cluster(name, names), channels)
             if checkpoints:
                 (checkpoints / name).mkdir(parents=True, exist_ok=True)
@@ -242,14 +239,8 @@ class Launcher:
 
     def close(self) -> None:
         for process in self._processes:
-            if process.poll() is None:
-                process.send_signal(signal.SIGTERM)
-        for process in self._processes:
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            process.kill()
+            process.wait()
 
 
 def _fill(folder: Path, files: Files) -> None:

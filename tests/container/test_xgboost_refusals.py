@@ -95,5 +95,6 @@ def test_a_job_without_training_rows_or_without_the_tuned_channel_says_so(
 
 
 def test_replicated_channels_with_other_files_on_some_host_are_refused(jobs: Any, tmp_path: Any) -> None:
-    reason = jobs.fail(BINARY, 2, mislabelled={"train": [{"a.csv": b"1,2\n"}, {"b.csv": b"1,2\n0,1\n"}]})
+    files = [{"a.csv": b"1,2\n"}, {"b.csv": b"1,2\n0,1\n"}]
+    reason = jobs.fail(BINARY, 2, sharded={"train": files}, declared="FullyReplicated")
     assert "channel 'train' is replicated, but algo-1 has 1 files of 4 bytes and algo-2 has 1 of 8" in reason
