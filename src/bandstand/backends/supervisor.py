@@ -11,7 +11,8 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from bandstand.backends import kernel
@@ -61,7 +62,7 @@ class Supervisor:
         signal.signal(signal.SIGTERM, lambda _number, _frame: self._terminate())
         control = listen(folder)
         if control is not None:
-            self._events.watch(control, lambda: self._hear(control))
+            self._events.watch(control, partial(self._hear, control))
 
     def run(self) -> None:
         """Run the job to its end."""
@@ -97,37 +98,35 @@ class Supervisor:
             self._limit = time.monotonic() + self._task.max_runtime
         launch = Launch(self._task, self._folder, os.environ)
         self._journal.begin("Training", "Training is running.")
-        self._launch = launch
         self._journal.hosts(host.state for host in launch.hosts)
+        self._launch = launch
         launch.start()
         for host in launch.hosts:
             if host.error is None:
-                self._events.watch(host.report, self._reporter(host))
+                self._events.watch(host.report, partial(self._read_report, host))
             for stream in host.streams:
-                self._events.watch(stream.descriptor, self._reader(stream))
+                self._events.watch(stream.descriptor, partial(self._read_stream, stream))
 
-    def _reader(self, stream: Stream) -> Callable[[], None]:
-        def read() -> None:
-            stream.read()
-            if not stream.is_open:
-                self._events.forget(stream.descriptor)
+    def _read_stream(self, stream: Stream) -> None:
+        stream.read()
+        if not stream.is_open:
+            self._events.forget(stream.descriptor)
 
-        return read
+    def _read_report(self, host: Host) -> None:
+        if not host.take_report():
+            self._events.forget(host.report)
 
-    def _reporter(self, host: Host) -> Callable[[], None]:
-        def read() -> None:
-            if not host.take_report():
-                self._events.forget(host.report)
-
-        return read
+    def _read_upload(self, uploader: Uploader) -> None:
+        if not uploader.take():
+            self._events.forget(uploader.result)
 
     def _turn(self) -> None:
         """Wait for something to happen, or to be due, and act."""
         self._events.wait(self._patience())
         self._reap()
+        self._judge_hosts()
         if time.monotonic() >= self._next_look:
             self._look()
-        self._judge_hosts()
         self._press()
 
     def _patience(self) -> float:
@@ -265,17 +264,10 @@ class Supervisor:
         self._journal.begin("Uploading", "Packing what the hosts have left.")
         uploader = Uploader(self._task, self._folder, with_model=with_model)
         self._uploader = uploader
-        self._events.watch(uploader.result, self._taker(uploader))
+        self._events.watch(uploader.result, partial(self._read_upload, uploader))
         while uploader.outcome is None:
             self._turn()
         return uploader.outcome
-
-    def _taker(self, uploader: Uploader) -> Callable[[], None]:
-        def take() -> None:
-            if not uploader.take():
-                self._events.forget(uploader.result)
-
-        return take
 
 
 def main(arguments: Sequence[str]) -> int:
