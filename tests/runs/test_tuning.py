@@ -76,6 +76,8 @@ def test_a_tuning_job_runs_to_its_end_and_replays_to_the_same_decisions_and_winn
         assert [point["iteration"] for point in points] == list(range(1, row["iterations"] + 1))
         assert row["final_objective"] == points[-1]["value"]
         assert row["instance_seconds"] == row["billable_seconds"] >= 1
+        named = [{"training_job": row["name"], **point} for point in points]
+        assert [each for each in document["metrics"] if each["training_job"] == row["name"]] == named
     savings = document["savings"]
     assert savings["asked"] == 600
     assert savings["run"] == sum(row["iterations"] for row in rows)

@@ -21,9 +21,6 @@ Document = dict[str, Any]
 
 def training_document(record: Record, job: TrainingJob) -> Document:
     """A training job as a document."""
-    points = record.read(
-        "SELECT name, iteration, value, host, time FROM points WHERE job = ? ORDER BY seq", (job.name,)
-    )
     hosts = list(job.hosts) or [
         {"name": f"algo-{number}", "exit_code": None, "peak_memory": None}
         for number in range(1, job.plan.hosts + 1)
@@ -38,7 +35,7 @@ def training_document(record: Record, job: TrainingJob) -> Document:
         "hosts": hosts,
         "model": job.model,
         "hyperparameters": dict(job.plan.hyperparameters),
-        "metrics": [{**row, "value": finite(row["value"])} for row in map(dict, points)],
+        "metrics": _points(record, job.name),
         **_measures(job),
         "created": iso(job.created),
         "started": iso(job.started),
@@ -84,10 +81,21 @@ def tuning_document(record: Record, job: TuningJob) -> Document:
             for status in ("Completed", "InProgress", "Stopping", "Stopped", "Failed")
         },
         "savings": _savings(job, rows),
+        "metrics": [
+            {"training_job": row.name, **point} for row in rows for point in _points(record, row.name)
+        ],
         "billable_seconds": sum(document["billable_seconds"] for document in documents),
         "instance_seconds": sum(document["instance_seconds"] for document in documents),
         "warnings": list(job.warnings),
     }
+
+
+def _points(record: Record, name: str) -> list[Document]:
+    """Every metric point of a training job, in the order in which its hosts printed them."""
+    rows = record.read(
+        "SELECT name, iteration, value, host, time FROM points WHERE job = ? ORDER BY seq", (name,)
+    )
+    return [{**row, "value": finite(row["value"])} for row in map(dict, rows)]
 
 
 def _row_document(job: TrainingJob) -> Document:
