@@ -82,7 +82,8 @@ def check_labels(run: Run, settings: Settings, channels: Mapping[str, LoadedChan
             f"The tuning objective is {watched!r}, but the job has no rows in a channel 'validation'. Add "
             "the channel, or choose a metric of the training channel such as train:auc."
         )
-    found = run.gather(try_labels(settings.parameters, channels["train"].rows))
+    own = [text for channel in channels.values() for text in try_labels(settings.parameters, channel.rows)]
+    found = run.gather(own)
     names = rank_names(run)
     problems = [f"{name}: {text}" for name, texts in zip(names, found, strict=True) for text in texts]
     if problems:

@@ -68,7 +68,7 @@ def try_labels(parameters: Mapping[str, str], rows: Rows) -> list[str]:
 
     Args:
         parameters: XGBoost's parameters, which it has accepted as such.
-        rows: The rows to train on.
+        rows: The rows to train on, or to evaluate: a metric of labels from outside its domain means nothing.
 
     Returns:
         What is wrong, with file and line; empty without rows.
@@ -93,7 +93,8 @@ def try_labels(parameters: Mapping[str, str], rows: Rows) -> list[str]:
     for label in bad[:_TOLD]:
         file, line = rows.locate(int(np.argmax(rows.labels == label)))
         objective = parameters.get("objective", "the default objective")
-        problems.append(f"{file}, line {line}: the label is {label:g}, which {objective} refuses: {message}")
+        found = str(label).removesuffix(".0")
+        problems.append(f"{file}, line {line}: the label is {found}, which {objective} refuses: {message}")
     return problems or [message]
 
 

@@ -80,6 +80,16 @@ def test_labels_that_the_objective_refuses_are_told_by_the_host_that_has_them(
     assert "label must be discrete values in the range of [0, num_class)" in reason
 
 
+def test_labels_of_the_validation_channel_are_judged_as_well(
+    jobs: Any, campaign: Rows, to_csv: Callable[[Rows], bytes]
+) -> None:
+    rows = to_csv(campaign[:40, :5])
+    channels = {"train": {"a.csv": rows}, "validation": {"b.csv": rows + b"-1,1,1,1,1\n"}}
+    reason = jobs.fail(BINARY, 2, replicated=channels)
+    assert reason.startswith("algo-2: ")
+    assert "b.csv, line 41: the label is -1, which binary:logistic refuses: label must be in" in reason
+
+
 def test_a_job_without_training_rows_or_without_the_tuned_channel_says_so(
     jobs: Any, campaign: Rows, to_csv: Callable[[Rows], bytes]
 ) -> None:

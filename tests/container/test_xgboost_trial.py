@@ -102,6 +102,7 @@ def rows_of(tmp_path: Path, labels: str) -> Rows:
             5,
             "the label is 2, which binary:logistic refuses: label must be in",
         ),
+        ("binary:logistic", "0 1.0000001", 2, "the label is 1.0000001, which binary:logistic refuses: "),
         ("multi:softmax", "0 1 2 1.5", 4, "the label is 1.5, which multi:softmax refuses: "),
         ("count:poisson", "3 -1 3", 2, "label must be non-negative"),
         ("reg:gamma", "3 0 1", 2, "label must be positive"),

@@ -42,11 +42,14 @@ def read(tmp_path: Path, *contents: bytes, parts: int = 1, part: int = 0, block:
         (b'1,2,3\n1,"2,3\n', 2, "which is no number"),
         (b"yes,2,3\nno,3,4\nno,5,6\n", 1, "column 1 holds 'yes', which is no number"),
         (b"1;2;3\n0;3;4\n", 1, "separated by ';'; expected commas"),
+        (b"1;2.5;3\n0,3,4\n1,2,3\n", 1, "separated by ';'; expected commas"),
+        (b"all of it\n0,3,4\n1,2,3\n", 1, "it is a header line (all of it)"),
         (b"1\t2\t3\n0\t3\t4\n", 1, "expected commas"),
         (b"1 2:1 5:1\n0 3:1\n", 1, "expected commas"),
         (b"1\n0\n", 1, "one column; expected the label and at least one feature"),
         (b"\x1f\x8b\x08\x00rest", 0, "it is a gzip file"),
         (b"PAR1rest", 0, "it is a Parquet file"),
+        ("1,2\n0,1\n".encode("utf-16"), 0, "it is a UTF-16 file"),
     ],
 )
 def test_a_fault_tells_its_line_what_was_found_and_what_to_do(

@@ -17,7 +17,16 @@ _SHOWN = 40
 _NAMES = 4
 """Column names of a header line that a message shows."""
 
-_BINARY = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"PAR1": "Parquet"}
+_BINARY = {
+    b"\x1f\x8b": "gzip",
+    b"PK\x03\x04": "zip",
+    b"BZh": "bzip2",
+    b"\xfd7zXZ": "xz",
+    b"PAR1": "Parquet",
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+}
+_SEPARATORS = (b";", b"\t", b"|", b" ")
 
 
 @dataclass(frozen=True)
@@ -104,6 +113,9 @@ def _try(text: bytes) -> NDArray[np.float32] | None:
 def _header(line: bytes, *, alone: bool) -> str | None:
     """What to say if a first line that is no row is a header: it has words only, or is the only wrong one."""
     fields = line.split(b",")
+    sign = _other_separator(fields)
+    if sign and _try(line.replace(sign, b",")) is not None:
+        return None
     words = [field for field in fields if field and _try(field) is None]
     if not words or not (
         alone or all(field in words and not field[:1].isdigit() for field in fields if field)
@@ -115,10 +127,15 @@ def _header(line: bytes, *, alone: bool) -> str | None:
     )
 
 
+def _other_separator(fields: list[bytes]) -> bytes | None:
+    """What separates the fields of a line that holds no comma, if anything does."""
+    return next((sign for sign in _SEPARATORS if len(fields) == 1 and sign in fields[0]), None)
+
+
 def _explain(line: bytes, width: int) -> str:
     fields = line.split(b",")
     wrong = [place for place, field in enumerate(fields) if field and _try(field) is None]
-    other = next((sign for sign in (b";", b"\t", b"|", b" ") if len(fields) == 1 and sign in line), None)
+    other = _other_separator(fields)
     if other:
         return f"its fields are separated by {_text(other)!r}; expected commas. Write the file with commas."
     if len(fields) != width:
