@@ -225,6 +225,13 @@ class Launcher:
             if process.poll() is None:
                 process.kill()
                 process.wait(DEADLINE)
+        mark = f"SAGEMAKER_BASE_DIR={self._tmp_path}/".encode()
+        for entry in Path("/proc").glob("[0-9]*"):  # ranks of agents that were killed
+            try:
+                if mark in (entry / "environ").read_bytes():
+                    os.kill(int(entry.name), signal.SIGKILL)
+            except OSError:
+                continue  # it has ended meanwhile, or is somebody else's
 
 
 @pytest.fixture

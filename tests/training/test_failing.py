@@ -164,6 +164,23 @@ def test_a_lost_leader_fails_the_others(cluster: Launcher):
     assert "The connection to the leader has ended" in job[1].failure
 
 
+def test_ranks_that_wait_for_a_lost_leader_leave(cluster: Launcher):
+    script = """
+    import time
+    import bandstand
+    run = bandstand.start()
+    print("here", flush=True)
+    if run.is_leader:
+        time.sleep(600)
+    run.barrier()
+    """
+    job = cluster(2, script)
+    job.wait_for("here")
+    job[0].process.kill()
+    assert job[1].wait() == 1
+    assert "connection to the leader has ended" in job[1].failure
+
+
 def test_one_of_two_ranks_on_a_host_fails(cluster: Launcher):
     job = job_with(
         cluster, 'raise ValueError("mine")', count=1, environment={"BANDSTAND_RANKS_PER_HOST": "2"}

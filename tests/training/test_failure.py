@@ -88,6 +88,16 @@ def test_a_program_in_another_language_is_told_by_its_last_lines():
     )
 
 
+def test_a_rank_that_left_for_a_lost_leader_says_so_and_is_a_consequence():
+    stderr = (
+        "bandstand: rank 0 of 2 runs as process 7.\n"
+        "bandstand: this rank leaves: The connection to the leader ended.\n"
+    )
+    reason = failure_reason("t.py", EXITED, stderr, WHERE, None)
+    assert reason.startswith("this rank leaves: The connection to the leader ended. (t.py, exit code 1)")
+    assert is_consequence(reason)
+
+
 def test_an_exit_code_that_stands_for_a_signal_says_so():
     reason = failure_reason("train.sh", Ended(137, None, 0), "", WHERE, None)
     assert (

@@ -6,10 +6,10 @@ import os
 import signal
 import time
 from collections.abc import Callable
-from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from bandstand.errors import BandstandError
+from bandstand.training.events import Events
 from bandstand.training.job import Job
 from bandstand.training.program import Program, find_program
 from bandstand.training.ranks import Rank, Ranks
@@ -29,8 +29,6 @@ TELL_WITHIN = 5.0
 """Seconds for which a host that was asked to stop still tries to tell the others."""
 _LOOK_AGAIN = 0.05
 _STOPPED_CODES = frozenset({0, 128 + signal.SIGTERM, 128 + signal.SIGINT})
-
-Events = SimpleQueue[tuple[str, Any]]
 
 
 class Agent:
@@ -81,7 +79,7 @@ class Agent:
             if self._job.world_size > 1:
                 from bandstand.training.attendance import Attendance
 
-                self._attendance = Attendance(self._job, self._err.say, self._tell)
+                self._attendance = Attendance(self._job, self._err.say, self._events.put)
             self._program = find_program(self._job.environ, self._job.hyperparameters, self._job.folders)
         except BandstandError as error:
             self._fail(f"{error} (on {self._job.cluster.current_host})", error.exit_code)
@@ -106,24 +104,20 @@ class Agent:
         except OSError as error:
             self._err.say(f"{error}; going on.")
 
-    def _tell(self, kind: str, value: object) -> None:
-        self._events.put((kind, value))
-
     def _wait(self) -> None:
         """Wait for the next thing to happen, and see to it."""
-        try:
-            kind, value = self._events.get(timeout=self._patience())
-        except Empty:
-            pass
-        else:
-            if kind == "signal":
-                self._on_signal(value)
-            elif kind == "linked":
-                self._on_linked()
-            elif kind == "message":
-                self._on_message(value)
-            elif kind == "lost":
-                self._on_lost(value)
+        event = self._events.get(self._patience())
+        if event is None:
+            return
+        kind, value = event
+        if kind == "signal":
+            self._on_signal(value)
+        elif kind == "linked":
+            self._on_linked()
+        elif kind == "message":
+            self._on_message(value)
+        elif kind == "lost":
+            self._on_lost(value)
 
     def _patience(self) -> float | None:
         if self._verdict is not None and self._ranks.all_ended:

@@ -14,6 +14,7 @@ _FRAME = re.compile(r'^\s*File "(?P<file>[^"]+)", line (?P<line>[0-9]+)(?P<funct
 _EXCEPTION = re.compile(r"^(?P<type>[A-Za-z_][\w.]*)(?:: (?P<text>.*))?$", re.DOTALL)
 _OURS = frozenset({"BandstandError", "InputError", "JobError", "PlanError", "PlatformError"})
 _NOISE = ("bandstand: ", "Exception ignored in", "sys:1: ", _TRACEBACK)
+_LEFT = "bandstand: this rank leaves"
 _ROWS = re.compile(r"^bandstand: rank [0-9]+ on \S+ has ([0-9]+) rows\.$")
 _LAST_LINES = 5
 _LONGEST_MESSAGE = 40
@@ -67,6 +68,8 @@ def failure_reason(program: str, ended: Ended, stderr: str, where: str, folder: 
     if ended.code > 128 and ended.code - 128 in set(signal.Signals):
         code += f", as after {signal.Signals(ended.code - 128).name}"
     said = [line.strip() for line in lines if line.strip() and not line.startswith(_NOISE)][-_LAST_LINES:]
+    if not said:
+        said = [line.removeprefix("bandstand: ") for line in lines if line.startswith(_LEFT)][-1:]
     if not said:
         return _fit(f"{program} ended with {code} and wrote nothing on stderr", f" ({where})")
     return _fit(" | ".join(said), f" ({program}, {code}) on {where}", keep_end=True)

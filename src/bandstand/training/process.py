@@ -5,25 +5,23 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Sequence
-from queue import SimpleQueue
-from types import FrameType
 from typing import NoReturn
 
 from bandstand.errors import BandstandError
 from bandstand.sagemaker_files import Folders
-from bandstand.training.agent import Agent, Events
+from bandstand.training.agent import Agent
+from bandstand.training.events import Events
 from bandstand.training.job import read_job
 from bandstand.training.reasons import leave_reason
 from bandstand.training.relay import Stream
 
-_STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
-
 
 def run(words: Sequence[str]) -> NoReturn:
     """Do what the container's arguments say, and end this process with the exit code."""
-    events: Events = SimpleQueue()
-    _listen_to_signals(events)
     _open_standard_descriptors()
+    events = Events()
+    stops = [(number, lambda number: ("signal", number)) for number in (signal.SIGTERM, signal.SIGINT)]
+    events.listen([*stops, (signal.SIGCHLD, lambda number: ("child", None))])
     err = Stream(2)
     try:
         code = _train(err, events) if list(words) in ([], ["train"]) else _refuse(words, err)
@@ -51,20 +49,6 @@ def _refuse(words: Sequence[str], err: Stream) -> int:
     else:
         err.say(f"found the arguments {' '.join(words)!r}; expected 'train' or none.")
     return 2
-
-
-def _listen_to_signals(events: Events) -> None:
-    def on_stop(number: int, frame: FrameType | None) -> None:
-        events.put(("signal", number))
-
-    def on_child(number: int, frame: FrameType | None) -> None:
-        events.put(("child", None))
-
-    for number in _STOP_SIGNALS:
-        signal.signal(number, on_stop)
-    signal.signal(signal.SIGCHLD, on_child)
-    # A parent may have blocked them so that none is lost before the handlers are in place.
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, [*_STOP_SIGNALS, signal.SIGCHLD])
 
 
 def _open_standard_descriptors() -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from bandstand.training.relay import Relay, Stream
 
 _RESET = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ)
+_PEAK_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes of ru_maxrss, see getrusage(2)
 _OPEN_SECONDS = 1.0
 _BUSY_SECONDS = 5.0
 
@@ -158,24 +159,21 @@ class Ranks:
         gone: list[Rank] = []
         while True:
             try:
-                child = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+                pid, status, usage = os.wait4(-1, os.WNOHANG)
             except ChildProcessError:
                 return gone
-            if child is None:
+            if pid == 0:
                 return gone
-            rank = by_pid.get(child.si_pid)
-            if rank is not None:
-                killed = child.si_code in (os.CLD_KILLED, os.CLD_DUMPED)
-                rank.spared = stopping and killed and child.si_status in (signal.SIGTERM, signal.SIGINT)
-                if not rank.spared:
-                    _signal(rank, signal.SIGKILL)  # dead itself, but its number is not free before wait4
-            _, status, usage = os.wait4(child.si_pid, 0)
-            if rank is not None:
-                unit = 1 if sys.platform == "darwin" else 1024
-                code = os.waitstatus_to_exitcode(status)
-                exit_code, number = (code, None) if code >= 0 else (None, -code)
-                rank.ended = Ended(exit_code, number, usage.ru_maxrss * unit)
-                gone.append(rank)
+            rank = by_pid.get(pid)
+            if rank is None:
+                continue
+            code = os.waitstatus_to_exitcode(status)
+            exit_code, number = (code, None) if code >= 0 else (None, -code)
+            rank.ended = Ended(exit_code, number, usage.ru_maxrss * _PEAK_UNIT)
+            rank.spared = stopping and number in (signal.SIGTERM, signal.SIGINT)
+            if not rank.spared:
+                _signal(rank, signal.SIGKILL)
+            gone.append(rank)
 
     def finish(self) -> None:
         """Wait, within bounds, until all that the ranks have written is passed on."""
