@@ -297,15 +297,36 @@ def test_what_has_no_effect_is_said_only_of_keys_that_were_given(job: Job, plan_
 
 
 def test_strategies_that_cannot_run_here_yet_are_told_by_their_key(job: Job, problems: Problems) -> None:
-    for strategy in ("bayesian", "grid"):
-        found = problems(
-            job(
-                ('"hyperband"', f'"{strategy}"'),
-                ("min_resource = 1\n", ""),
-                ("max_resource = 30\n", ""),
-            )
-        )
-        assert (601, "tuning.strategy") in {(problem.number, problem.where) for problem in found}
+    found = problems(
+        job(('"hyperband"', '"bayesian"'), ("min_resource = 1\n", ""), ("max_resource = 30\n", ""))
+    )
+    assert (601, "tuning.strategy") in {(problem.number, problem.where) for problem in found}
+
+
+GRID = (
+    ('"hyperband"', '"grid"'),
+    ("min_resource = 1\nmax_resource = 30\n", ""),
+    ("num_round = { integer = [100, 200] }", "num_round = { categorical = [100, 200, 300] }"),
+    ('eta = { continuous = [1e-3, 1.0], scale = "log" }', "eta = { categorical = [1e-3] }"),
+)
+
+
+def test_a_grid_needs_no_number_of_jobs_and_has_one_per_combination(job: Job, plan_of: PlanOf) -> None:
+    plan = plan_of(job(*GRID, ("jobs = 30\n", "")))
+    assert (plan.strategy, plan.jobs, plan.max_resource) == ("Grid", 6, None)
+    assert "MaxNumberOfTrainingJobs" not in plan.document
+    assert [each.name for each in plan.ranges] == ["num_round", "booster"]
+    assert plan_of(job(*GRID, ("jobs = 30", "jobs = 6"))).jobs == 6
+
+
+def test_a_grid_with_another_number_of_jobs_is_refused_by_its_key(job: Job, problems: Problems) -> None:
+    found = problems(job(*GRID))
+    assert [(problem.number, problem.where) for problem in found] == [(326, "tuning.jobs")]
+
+
+def test_other_strategies_need_a_number_of_jobs(job: Job, problems: Problems) -> None:
+    found = problems(job(("jobs = 30\n", "")))
+    assert [(problem.number, problem.where) for problem in found] == [(107, "tuning.jobs")]
 
 
 @pytest.mark.parametrize("key", ["min_resource", "max_resource"])

@@ -27,7 +27,6 @@ GROUP = {"InstanceType": "ml.m5.large", "InstanceCount": 1, "InstanceGroupName":
     ("changes", "number"),
     [
         ({f"{CONFIG}.Strategy": "Bayesian", f"{CONFIG}.StrategyConfig": None}, 601),
-        ({f"{CONFIG}.Strategy": "Grid", f"{CONFIG}.StrategyConfig": None}, 601),
         (
             {
                 f"{CONFIG}.Strategy": "Random",

@@ -48,7 +48,7 @@ def test_the_example_is_a_job_file_without_a_problem(
 def test_the_schema_refuses_unknown_keys_and_asks_for_needed_ones() -> None:
     schema = job_schema()
     assert schema["additionalProperties"] is False
-    assert schema["$defs"]["Tuning"]["required"] == ["metric", "jobs"]
+    assert schema["$defs"]["Tuning"]["required"] == ["metric"]
     assert "title" not in schema
     assert schema["$defs"]["Span"]["properties"]["integer"]["anyOf"][0]["items"] == {"type": "number"}
 

@@ -247,6 +247,30 @@ def test_a_grid_counts_its_combinations(tuning: dict[str, Any], change: Change, 
     assert "Set it to 2, or leave it out." in found[0]
 
 
+def test_a_grid_that_leaves_its_number_of_jobs_out_may_not_be_too_large(
+    tuning: dict[str, Any], change: Change, problems: Problems, plan_of: Callable[..., TuningPlan]
+) -> None:
+    def grid(first: int, second: int) -> dict[str, Any]:
+        ranges = [
+            {"Name": name, "Values": [str(value) for value in range(count)]}
+            for name, count in (("num_round", first), ("depth", second))
+        ]
+        return change(
+            tuning,
+            {
+                f"{CONFIG}.Strategy": "Grid",
+                f"{CONFIG}.StrategyConfig": None,
+                f"{CONFIG}.ParameterRanges": {"CategoricalParameterRanges": ranges},
+                f"{LIMITS}.MaxNumberOfTrainingJobs": None,
+            },
+        )
+
+    assert plan_of(grid(30, 25)).jobs == 750
+    found = problems(grid(30, 26))
+    assert [(problem.number, problem.found) for problem in found] == [(328, "780")]
+    assert "Take categories out" in found[0].fix
+
+
 def test_a_goal_against_the_metrics_nature_is_a_note_not_a_problem(
     tuning: dict[str, Any], change: Change, plan_of: Callable[..., TuningPlan]
 ) -> None:

@@ -43,3 +43,10 @@ def test_the_maximum_and_the_ends_from_outside_have_their_own_sentences() -> Non
     assert "run-time limit" in StopReason("runtime").sentence()
     assert "on request" in StopReason("user").sentence()
     assert "none of its first training jobs succeeded" in StopReason("failures").sentence()
+
+
+def test_every_reason_has_a_few_words_for_a_table() -> None:
+    assert StopReason("rung", 0, 9, 3, 0.75, ((1, 0.76), (2, 0.75)), 0.725).brief() == "place 3 of 3"
+    assert StopReason("rung", 0, 9, value=nan).brief() == "not finite"
+    assert StopReason("max_resource", 0, 30).brief() == "at MaxResource"
+    assert all(len(StopReason(kind).brief()) <= 16 for kind in ("runtime", "user", "failures"))

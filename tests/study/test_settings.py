@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bandstand.request.ranges import CategoricalRange, ContinuousRange, IntegerRange
-from bandstand.study.settings import random_settings
+from bandstand.study.settings import Grid, random_settings
 
 ROUNDS = IntegerRange("num_round", 100, 200)
 ETA = ContinuousRange("eta", 0.001, 1.0, "Logarithmic")
@@ -48,3 +48,23 @@ def test_draws_spread_evenly_over_the_unit_interval() -> None:
 @pytest.mark.parametrize("trial", [1, 500])
 def test_a_space_of_one_setting_gives_it_every_time(trial: int) -> None:
     assert random_settings(0, trial, (CategoricalRange("booster", ("gbtree",)),)) == (("booster", "gbtree"),)
+
+
+WORDS = (CategoricalRange("a", ("x", "y", "z")), BOOSTER, CategoricalRange("one", ("only",)))
+
+
+def test_a_grid_has_every_combination_once() -> None:
+    grid = Grid(7, WORDS)
+    dealt = [grid.settings(trial) for trial in range(1, 7)]
+    assert sorted(dealt) == [
+        (("a", a), ("booster", booster), ("one", "only")) for a in "xyz" for booster in ("dart", "gbtree")
+    ]
+
+
+def test_a_grids_order_depends_on_the_seed_alone_and_stays_in_every_release() -> None:
+    def first(seed: int) -> list[str]:
+        return [Grid(seed, WORDS).settings(trial)[0][1] for trial in range(1, 7)]
+
+    assert first(7) == first(7)
+    assert len({tuple(first(seed)) for seed in range(20)}) > 10
+    assert "".join(first(7)) == "xxyyzz"

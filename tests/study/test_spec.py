@@ -7,7 +7,7 @@ import pytest
 
 from bandstand.errors import InputError
 from bandstand.request.plan import TrainingPlan, TuningPlan
-from bandstand.request.ranges import IntegerRange
+from bandstand.request.ranges import CategoricalRange, IntegerRange
 from bandstand.study import StudySpec
 
 MakeSpec = Callable[..., StudySpec]
@@ -15,8 +15,8 @@ MakeSpec = Callable[..., StudySpec]
 
 def test_every_wrong_term_is_named_at_once(make_spec: MakeSpec) -> None:
     with pytest.raises(InputError) as caught:
-        make_spec(goal="Maximize", strategy="Grid", jobs=0, parallel=-1)
-    for part in ("'Maximize'", "'Grid'", "jobs is 0", "parallel is -1", "Hyperband and Random"):
+        make_spec(goal="Maximize", strategy="Best", jobs=0, parallel=-1)
+    for part in ("'Maximize'", "'Best'", "jobs is 0", "parallel is -1", "Hyperband, Random, Grid"):
         assert part in str(caught.value)
 
 
@@ -30,6 +30,15 @@ def test_hyperband_needs_a_maximum_and_random_does_not(make_spec: MakeSpec) -> N
     with pytest.raises(InputError, match="max_resource is missing"):
         make_spec(max_resource=None)
     assert make_spec(strategy="Random", max_resource=None).max_resource is None
+
+
+def test_a_grid_has_categories_and_a_trial_for_each_combination(make_spec: MakeSpec) -> None:
+    words = (CategoricalRange("a", ("x", "y", "z")), CategoricalRange("b", ("1", "2")))
+    assert make_spec(strategy="Grid", max_resource=None, ranges=words, jobs=6).jobs == 6
+    with pytest.raises(InputError, match="jobs is 5; a grid of 6 combinations"):
+        make_spec(strategy="Grid", max_resource=None, ranges=words, jobs=5)
+    with pytest.raises(InputError, match="found ranges of numbers: num_round, eta"):
+        make_spec(strategy="Grid", max_resource=None)
 
 
 def test_a_plan_gives_its_terms(tmp_path: Path) -> None:

@@ -149,11 +149,14 @@ def _put_tuning(page: Draft, tuning: Tuning, job: JobFile, static: Mapping[str, 
     page.put((*place, "Type"), goal.capitalize() if goal else None, "tuning.goal")
     page.put((*place, "MetricName"), tuning.metric, "tuning.metric")
     limits = (*CONFIG, "ResourceLimits")
-    parallel = tuning.parallel
-    if parallel > tuning.jobs >= 1:
-        findings.note(f"tuning.parallel: {tuning.jobs} rather than {parallel}, since there are no more jobs.")
-        parallel = tuning.jobs
-    page.put((*limits, "MaxNumberOfTrainingJobs"), tuning.jobs, "tuning.jobs")
+    parallel, jobs = tuning.parallel, tuning.jobs
+    if jobs is None and tuning.strategy != "grid" and not findings.doubted("tuning.jobs"):
+        findings.refuse(107, "tuning.jobs", "nothing", "a whole number", "Add tuning.jobs.")
+        findings.doubt("tuning.jobs")
+    if jobs is not None and parallel > jobs >= 1:
+        findings.note(f"tuning.parallel: {jobs} rather than {parallel}, since there are no more jobs.")
+        parallel = jobs
+    page.put((*limits, "MaxNumberOfTrainingJobs"), jobs, "tuning.jobs")
     page.put((*limits, "MaxParallelTrainingJobs"), parallel, "tuning.parallel")
     page.put((*limits, "MaxRuntimeInSeconds"), job.stopping.tuning_seconds, "stopping.tuning_seconds")
     stop = tuning.early_stopping.capitalize()

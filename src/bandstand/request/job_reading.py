@@ -26,7 +26,7 @@ _EXPECTED = {
     "model_type": "a table",
     "model_attributes_type": "a table",
 }
-_FILLERS = {"path": ".", "metric": "unknown", "jobs": 1}
+_FILLERS = {"path": ".", "metric": "unknown"}
 _WHERE = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", re.DOTALL)
 
 

@@ -103,7 +103,7 @@ class Tuning(Table):
     )
     strategy: Literal["hyperband", "random", "bayesian", "grid"] = Field(
         default="hyperband",
-        description="How settings are chosen and jobs are stopped; this release runs the first two.",
+        description="How settings are chosen and jobs are stopped; this release does not run `bayesian`.",
     )
     min_resource: int | None = Field(
         default=None,
@@ -116,7 +116,10 @@ class Tuning(Table):
             "called epochs, numepochs, n-epochs, n_epochs or num_epochs."
         ),
     )
-    jobs: int = Field(description="Training jobs in all.")
+    jobs: int | None = Field(
+        default=None,
+        description="Training jobs in all; needed, but for `grid`, which has one per combination.",
+    )
     parallel: int = Field(default=1, description="Training jobs at a time, at most.")
     early_stopping: Literal["off", "auto"] = Field(default="off", description="`off` with Hyperband.")
     seed: int | None = Field(default=None, description="Seed of the settings; drawn anew if not given.")

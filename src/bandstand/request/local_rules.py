@@ -25,7 +25,8 @@ def check_local(operation: str, document: Mapping[str, Any], findings: Findings)
         told = ", ".join(f"{name} ({why})" for name, why in idle.items())
         findings.note(f"Accepted without effect on this machine: {told}.")
     place: Place = (*CONFIG, "ResourceLimits", "MaxNumberOfTrainingJobs")
-    if operation == TUNING and dig(document, *place) is None and not findings.doubtful(place):
+    grid = dig(document, *CONFIG, "Strategy") == "Grid"
+    if operation == TUNING and not grid and dig(document, *place) is None and not findings.doubtful(place):
         fix = "Say how many training jobs to run."
         findings.problem(607, place, "nothing", "a number of training jobs", fix)
 

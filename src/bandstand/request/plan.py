@@ -153,7 +153,7 @@ class TuningPlan:
     name: str
     objective: str
     goal: Literal["maximize", "minimize"]
-    strategy: Literal["Hyperband", "Random"]
+    strategy: Literal["Hyperband", "Random", "Grid"]
     min_resource: int
     max_resource: int | None
     jobs: int

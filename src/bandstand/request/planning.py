@@ -10,7 +10,7 @@ from bandstand.request.documents import CONFIG, Definition, definitions, dig
 from bandstand.request.findings import Findings
 from bandstand.request.plan import ChannelPlan, Pairs, Plan, TrainingPlan, TuningPlan, written
 from bandstand.request.program import image_of, is_aws_xgboost, line_pattern, program_of
-from bandstand.request.range_rules import entries, read_range
+from bandstand.request.range_rules import combinations, entries, read_range
 from bandstand.request.service_model import TRAINING
 from bandstand.request.strategy_rules import BAND, inferred_resource
 
@@ -54,7 +54,7 @@ def make_plan(operation: str, document: Mapping[str, Any], findings: Findings) -
         strategy=config["Strategy"],
         min_resource=band.get("MinResource", 1),
         max_resource=high if hyperband else None,
-        jobs=limits["MaxNumberOfTrainingJobs"],
+        jobs=limits.get("MaxNumberOfTrainingJobs") or int(combinations(definition)),
         parallel=limits["MaxParallelTrainingJobs"],
         seed=config.get("RandomSeed"),
         ranges=tuple(read_range(kind, item) for kind, item, _ in entries(definition)),

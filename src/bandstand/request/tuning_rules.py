@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -144,10 +145,14 @@ def _check_limits(document: Mapping[str, Any], found: list[Definition], findings
             f"{parallel} training jobs at a time: an AWS account allows {USUAL_PARALLEL} "
             "until its quota is raised."
         )
+    if jobs is None and strategy == "Grid":
+        jobs = _grid_jobs(found, findings)
     most = MAX_JOBS_RANDOM if strategy == "Random" else MAX_JOBS
     if jobs is not None and jobs > most:
         where = (*place, "MaxNumberOfTrainingJobs")
-        fix = "Lower it." if strategy == "Random" else "Lower it, or search at random."
+        fix = {"Random": "Lower it.", "Grid": "Take categories out, or search at random."}.get(
+            str(strategy), "Lower it, or search at random."
+        )
         findings.problem(328, where, str(jobs), f"at most {most}", fix)
     elif jobs is not None and jobs > MAX_JOBS:
         findings.note(f"{jobs} training jobs: an AWS account allows {MAX_JOBS} until its quota is raised.")
@@ -167,6 +172,14 @@ def _check_limits(document: Mapping[str, Any], found: list[Definition], findings
                 f"The ranges hold {held:.0f} combinations for {jobs} training jobs: settings repeat here, "
                 "and SageMaker has refused such requests. Widen the ranges or ask for fewer jobs."
             )
+
+
+def _grid_jobs(found: list[Definition], findings: Findings) -> int | None:
+    """Return how many combinations a grid has that leaves its number of training jobs out, or None."""
+    if len(found) != 1 or findings.doubtful(found[0].tuned_place):
+        return None
+    held = combinations(found[0])
+    return int(held) if math.isfinite(held) else None
 
 
 def _check_parents(document: Mapping[str, Any], findings: Findings) -> None:

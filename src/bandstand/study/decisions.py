@@ -19,6 +19,13 @@ _ENDED_FROM_OUTSIDE: Mapping[str, str] = {
     "failures": "Stopped because the tuning job failed: none of its first training jobs succeeded.",
 }
 
+_IN_BRIEF: Mapping[str, str] = {
+    "max_resource": "at MaxResource",
+    "runtime": "at the time limit",
+    "user": "on request",
+    "failures": "none succeeded",
+}
+
 
 @dataclass(frozen=True)
 class StopReason:
@@ -61,6 +68,14 @@ class StopReason:
             f"{where}: {value:.6g} is place {self.rank} of {placed} and {go_on} "
             f"(cut-off {self.cutoff:.6g}); compared with {self._others()}."
         )
+
+    def brief(self) -> str:
+        """The reason in two or three words, for a table: `place 13 of 17`, `at MaxResource`."""
+        if self.kind != "rung":
+            return _IN_BRIEF[self.kind]
+        if not usable(float("nan") if self.value is None else self.value):
+            return "not finite"
+        return f"place {self.rank} of {len(self.compared) + 1}"
 
     def _others(self) -> str:
         numbers = [str(trial) for trial, _ in self.compared]

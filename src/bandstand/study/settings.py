@@ -1,17 +1,19 @@
-"""Random settings: a function of the seed, the trial's number and the hyperparameter's name only."""
+"""Settings that depend on the seed and the trial's number only: drawn at random, or dealt from a grid."""
 
 from __future__ import annotations
 
+import math
 import random
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from bandstand.errors import InputError
+from bandstand.request.ranges import CategoricalRange, Range
 
-    from bandstand.request.ranges import Range
+Settings = tuple[tuple[str, str], ...]
+"""(name, value as text) of every tuned hyperparameter, in the order of the ranges."""
 
 
-def random_settings(seed: int, trial: int, ranges: Iterable[Range]) -> tuple[tuple[str, str], ...]:
+def random_settings(seed: int, trial: int, ranges: Iterable[Range]) -> Settings:
     """Draw the settings of one trial.
 
     Every hyperparameter has a stream of its own, so that adding, removing or reordering ranges leaves the
@@ -29,3 +31,53 @@ def random_settings(seed: int, trial: int, ranges: Iterable[Range]) -> tuple[tup
     return tuple(
         (each.name, each.at(random.Random(f"{seed}/{trial}/{each.name}").random())) for each in ranges
     )
+
+
+class Grid:
+    """Every combination of categories once, in an order drawn from the seed.
+
+    Without the shuffle the first trials would all have the first category of the first range, and whoever
+    ends a tuning job early would have seen a corner of the grid only.
+
+    Args:
+        seed: The study's seed.
+        ranges: The tuned hyperparameters, categorical all of them.
+
+    Raises:
+        InputError: A range is none of categories.
+    """
+
+    def __init__(self, seed: int, ranges: Iterable[Range]) -> None:
+        self._ranges = categorical(ranges)
+        stream = random.Random(f"{seed}/grid")
+        keys = [stream.random() for _ in range(grid_size(self._ranges))]
+        self._order = sorted(range(len(keys)), key=keys.__getitem__)
+
+    def settings(self, trial: int) -> Settings:
+        """The combination of one trial, from 1 to the number of combinations."""
+        place = self._order[trial - 1]
+        chosen = []
+        for each in reversed(self._ranges):
+            place, at = divmod(place, len(each.values))
+            chosen.append((each.name, each.values[at]))
+        return tuple(reversed(chosen))
+
+
+def categorical(ranges: Iterable[Range]) -> tuple[CategoricalRange, ...]:
+    """The ranges, which have to be categorical.
+
+    Raises:
+        InputError: Naming those that are not.
+    """
+    found = tuple(ranges)
+    numbers = [each.name for each in found if not isinstance(each, CategoricalRange)]
+    if numbers:
+        raise InputError(
+            f"A grid needs categories; found ranges of numbers: {', '.join(numbers)}. List the values to try."
+        )
+    return tuple(each for each in found if isinstance(each, CategoricalRange))
+
+
+def grid_size(ranges: Iterable[CategoricalRange]) -> int:
+    """How many combinations there are."""
+    return math.prod(len(each.values) for each in ranges)

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bandstand.errors import InputError
+from bandstand.study.settings import categorical, grid_size
 
 if TYPE_CHECKING:
     from bandstand.request.plan import TuningPlan
     from bandstand.request.ranges import Range
 
-STRATEGIES = ("Hyperband", "Random")
+STRATEGIES = ("Hyperband", "Random", "Grid")
 
 
 @dataclass(frozen=True)
@@ -20,10 +21,10 @@ class StudySpec:
 
     Args:
         goal: "maximize" or "minimize".
-        strategy: "Hyperband" or "Random".
+        strategy: "Hyperband", "Random" or "Grid".
         min_resource: Objective reports before which Hyperband stops nothing, at least 1.
-        max_resource: Objective reports at which Hyperband stops a training job; None with Random.
-        jobs: Training jobs in all, at least 1.
+        max_resource: Objective reports at which Hyperband stops a training job; None without it.
+        jobs: Training jobs in all, at least 1; with Grid one per combination.
         parallel: Training jobs at the same time, at least 1.
         seed: Settings of trial k depend on it and on k only.
         ranges: The tuned hyperparameters.
@@ -46,13 +47,15 @@ class StudySpec:
         if self.goal not in ("maximize", "minimize"):
             problems.append(f"goal is {self.goal!r}; it has to be 'maximize' or 'minimize'")
         if self.strategy not in STRATEGIES:
-            problems.append(f"strategy is {self.strategy!r}; this release has {' and '.join(STRATEGIES)}")
+            problems.append(f"strategy is {self.strategy!r}; this release has {', '.join(STRATEGIES)}")
         if self.jobs < 1:
             problems.append(f"jobs is {self.jobs}; at least one training job is needed")
         if self.parallel < 1:
             problems.append(f"parallel is {self.parallel}; at least one training job has to run at a time")
         if self.strategy == "Hyperband":
             problems.extend(self._resource_problems())
+        if self.strategy == "Grid" and self.jobs != (size := grid_size(categorical(self.ranges))):
+            problems.append(f"jobs is {self.jobs}; a grid of {size} combinations has as many training jobs")
         if problems:
             raise InputError("This study cannot be: " + "; ".join(problems) + ".")
 

@@ -9,7 +9,7 @@ from bandstand.errors import InputError
 from bandstand.study.decisions import Answer, Finish, Start, Stop, StopKind, StopReason
 from bandstand.study.events import Ended, Event, Halted, Reported, Started
 from bandstand.study.finish import FIRST_ATTEMPTS, all_ended, ended_early
-from bandstand.study.settings import random_settings
+from bandstand.study.settings import Grid, Settings, random_settings
 from bandstand.study.spec import StudySpec
 from bandstand.study.strategies import Hyperband, Random, Strategy
 from bandstand.study.summary import Summary, summarize
@@ -28,6 +28,7 @@ class Study:
     def __init__(self, spec: StudySpec) -> None:
         self.spec = spec
         self._strategy: Strategy = Hyperband(spec) if spec.strategy == "Hyperband" else Random()
+        self._grid = Grid(spec.seed, spec.ranges) if spec.strategy == "Grid" else None
         self._trials: dict[int, Trial] = {}
         self._running: set[int] = set()
         self._lowest_waiting = 1
@@ -45,10 +46,7 @@ class Study:
         free = max(0, self.spec.parallel - len(self._running))
         numbers = range(self._lowest_waiting, self.spec.jobs + 1)
         waiting = (number for number in numbers if number not in self._trials)
-        return tuple(
-            Start(number, random_settings(self.spec.seed, number, self.spec.ranges))
-            for number in islice(waiting, free)
-        )
+        return tuple(Start(number, self._settings(number)) for number in islice(waiting, free))
 
     def tell(self, event: Event) -> tuple[Answer, ...]:
         """Take in what happened and decide at once, from what is known now.
@@ -126,6 +124,11 @@ class Study:
         """
         max_resource = self.spec.max_resource if self.spec.strategy == "Hyperband" else None
         return summarize(self._trials.values(), asked, max_resource)
+
+    def _settings(self, number: int) -> Settings:
+        if self._grid is not None:
+            return self._grid.settings(number)
+        return random_settings(self.spec.seed, number, self.spec.ranges)
 
     def _trial(self, number: int, event: Event) -> Trial:
         if number not in self._trials:
