@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from bandstand.backends.host_process import NICENESS
 from bandstand.backends.processes import ProcessBackend
 
 from .contract import BackendContract
@@ -65,6 +66,12 @@ class ProcessContract(BackendContract):
         assert job.ends().status == "Stopped"
         assert alarm.is_over()
 
+    def test_hosts_give_way_to_the_processes_that_stop_them(self, submit: Callable[..., Job]) -> None:
+        job = submit("import os; print('runs at', os.nice(0), os.sched_getscheduler(0), flush=True)")
+        assert job.ends().status == "Completed", job.report()
+        own = min(os.nice(0) + NICENESS, 19)
+        assert f"runs at {own} {os.SCHED_BATCH}" in job.report()
+
     def test_a_rank_that_leaves_a_process_behind_does_not_keep_the_job(
         self, submit: Callable[..., Job], alarm: Alarm, tmp_path: Path
     ) -> None:
@@ -80,6 +87,7 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from tests.backends.jobs import Job, make_plan
 from tests.backends.scripts import STUBBORN
+from bandstand.backends.host_process import NICENESS
 from bandstand.backends.processes import ProcessBackend
 root = Path(sys.argv[2])
 plan = make_plan(root, "job-1", STUBBORN, checkpoints=(root / "checkpoints").as_uri())
