@@ -183,6 +183,15 @@ def test_a_program_that_the_system_refuses_is_told(cluster: Launcher):
     assert "fit cannot be started on algo-1: Exec format error" in job[0].failure
 
 
+def test_requirements_that_nobody_installs_are_told_of(cluster: Launcher):
+    def make(folders):
+        (folders.code / "requirements.txt").write_text("numpy\n")
+
+    job = cluster(1, "print('trained')", prepare=make)
+    assert job.wait() == [0]
+    assert "requirements.txt is not installed; the packages here are used" in job[0].err
+
+
 @pytest.mark.parametrize("words", [("serve",), ("tarin",), ("train", "now")])
 def test_other_words_than_train_are_refused(cluster: Launcher, words: tuple[str, ...]):
     job = cluster(1, "print(1)", words=words)

@@ -81,6 +81,8 @@ class Agent:
 
                 self._attendance = Attendance(self._job, self._err.say, self._events.put)
             self._program = find_program(self._job.environ, self._job.hyperparameters, self._job.folders)
+            if self._program.requirements is not None:
+                self._err.say(f"{self._program.requirements} is not installed; the packages here are used.")
         except BandstandError as error:
             self._fail(f"{error} (on {self._job.cluster.current_host})", error.exit_code)
         if self._attendance is None and self._own is None:

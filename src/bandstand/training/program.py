@@ -33,6 +33,12 @@ class Program:
     folder: Path | None
     takes_arguments: bool
 
+    @property
+    def requirements(self) -> Path | None:
+        """The packages it asks for in a requirements.txt beside it, if it does."""
+        path = None if self.folder is None else self.folder / "requirements.txt"
+        return path if path is not None and path.is_file() else None
+
 
 def find_program(environ: Mapping[str, str], hyperparameters: Hyperparameters, folders: Folders) -> Program:
     """Find the program: SAGEMAKER_PROGRAM, then sagemaker_program, then the built-in named by `algorithm`.
