@@ -324,6 +324,19 @@ def test_a_grid_with_another_number_of_jobs_is_refused_by_its_key(job: Job, prob
     assert [(problem.number, problem.where) for problem in found] == [(326, "tuning.jobs")]
 
 
+@pytest.mark.parametrize("strategy", ["random", "grid"])
+def test_early_stopping_goes_with_every_strategy_but_hyperband(
+    job: Job, plan_of: PlanOf, problems: Problems, strategy: str
+) -> None:
+    changes = [*GRID, ('"grid"', f'"{strategy}"'), ("jobs = 30", 'jobs = 6\nearly_stopping = "auto"')]
+    plan = plan_of(job(*changes))
+    assert plan.early_stopping
+    assert '"TrainingJobEarlyStoppingType": "Auto"' in plan.document
+    assert TuningPlan.from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
+    found = problems(job(("jobs = 30", 'jobs = 30\nearly_stopping = "auto"')))
+    assert [(problem.number, problem.where) for problem in found] == [(322, "tuning.early_stopping")]
+
+
 def test_other_strategies_need_a_number_of_jobs(job: Job, problems: Problems) -> None:
     found = problems(job(("jobs = 30\n", "")))
     assert [(problem.number, problem.where) for problem in found] == [(107, "tuning.jobs")]

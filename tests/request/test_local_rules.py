@@ -27,14 +27,6 @@ GROUP = {"InstanceType": "ml.m5.large", "InstanceCount": 1, "InstanceGroupName":
     ("changes", "number"),
     [
         ({f"{CONFIG}.Strategy": "Bayesian", f"{CONFIG}.StrategyConfig": None}, 601),
-        (
-            {
-                f"{CONFIG}.Strategy": "Random",
-                f"{CONFIG}.StrategyConfig": None,
-                f"{CONFIG}.TrainingJobEarlyStoppingType": "Auto",
-            },
-            602,
-        ),
         ({CRITERIA: {"TargetObjectiveMetricValue": 0.9}}, 603),
         ({CRITERIA: {"BestObjectiveNotImproving": {"MaxNumberOfTrainingJobsNotImproving": 3}}}, 603),
         ({CRITERIA: {"ConvergenceDetected": {"CompleteOnConvergence": "Enabled"}}}, 603),

@@ -65,3 +65,14 @@ def test_what_the_end_of_the_tuning_job_cut_off_is_nobodys_saving(make_spec: Mak
     study.tell(Halted("runtime"))
     told = study.summary({1: 150})
     assert (told.run, told.saved_by_max_resource, told.saved_by_rungs, told.stopped_at) == (1, 0, 0, ())
+
+
+def test_what_the_median_rule_saved_is_what_its_trials_had_left(make_spec: MakeSpec) -> None:
+    study = Study(make_spec(strategy="Random", max_resource=None, early_stopping=True))
+    for trial in range(1, 6):
+        run(study, trial, 10, 0.9, "completed")
+    run(study, 6, 2, 0.1)
+    run(study, 7, 3, 0.1)
+    told = study.summary({**dict.fromkeys(range(1, 6), 10), 6: 10})
+    assert (told.stopped_by_median, told.saved_by_median, told.not_known) == (2, 8, 1)
+    assert (told.saved_by_rungs, told.saved_by_max_resource, told.stopped_at) == (0, 0, ())

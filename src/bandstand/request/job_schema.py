@@ -121,7 +121,11 @@ class Tuning(Table):
         description="Training jobs in all; needed, but for `grid`, which has one per combination.",
     )
     parallel: int = Field(default=1, description="Training jobs at a time, at most.")
-    early_stopping: Literal["off", "auto"] = Field(default="off", description="`off` with Hyperband.")
+    early_stopping: Literal["off", "auto"] = Field(
+        default="off",
+        description="`auto`: the median rule stops jobs that are worse than half of the earlier ones; "
+        "`off` with Hyperband.",
+    )
     seed: int | None = Field(default=None, description="Seed of the settings; drawn anew if not given.")
 
 

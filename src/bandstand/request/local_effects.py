@@ -182,7 +182,6 @@ REFUSED: Mapping[Path, Refusal] = MappingProxyType(
         (*_CONFIG, "Strategy"): Refusal(
             601, "Hyperband, Random or Grid", "Take one of those to run here.", _is("Bayesian")
         ),
-        (*_CONFIG, "TrainingJobEarlyStoppingType"): Refusal(602, "Off", "Set it to Off.", _is("Auto")),
         (*_CRITERIA, "TargetObjectiveMetricValue"): Refusal(603, "none", "Take it out to run here."),
         (*_CRITERIA, "BestObjectiveNotImproving"): Refusal(603, "none", "Take it out to run here."),
         (*_CRITERIA, "ConvergenceDetected", "CompleteOnConvergence"): Refusal(

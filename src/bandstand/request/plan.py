@@ -135,7 +135,7 @@ class TuningPlan:
         name: The tuning job's name.
         objective: The metric that is tuned for.
         goal: Whether more of it is better, or less.
-        strategy: How settings are chosen and jobs are stopped.
+        strategy: How settings are chosen and, with Hyperband, jobs are stopped.
         min_resource: Objective reports before which Hyperband stops no job.
         max_resource: Objective reports after which Hyperband stops every job; None with Random.
         jobs: How many training jobs in all.
@@ -148,6 +148,7 @@ class TuningPlan:
         document: The CreateHyperParameterTuningJob request, as JSON.
         notes: What was repaired, filled in, or is accepted without effect here; one sentence each.
         exact: Whether the request was a document of the API, which is passed on unchanged or refused.
+        early_stopping: Whether the median rule stops training jobs.
     """
 
     name: str
@@ -166,6 +167,7 @@ class TuningPlan:
     document: str
     notes: tuple[str, ...] = ()
     exact: bool = False
+    early_stopping: bool = False
 
     def training(self, number: int, settings: Mapping[str, str]) -> TrainingPlan:
         """Return the training job with these settings, as AMT would create it.

@@ -64,6 +64,7 @@ def make_plan(operation: str, document: Mapping[str, Any], findings: Findings) -
         document=written(document),
         notes=tuple(findings.notes),
         exact=findings.exact,
+        early_stopping=config.get("TrainingJobEarlyStoppingType") == "Auto",
     )
 
 

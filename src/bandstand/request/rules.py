@@ -89,7 +89,6 @@ RULES: Mapping[int, str] = MappingProxyType(
         501: "A metric's pattern reads one number, uncut.",
         502: "A metric is defined once.",
         601: "Strategies: Hyperband, Random and Grid.",
-        602: "Early stopping: Off.",
         603: "No completion criteria.",
         604: "No warm start.",
         605: "One training job definition.",

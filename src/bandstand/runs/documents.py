@@ -62,6 +62,7 @@ def tuning_document(record: Record, job: TuningJob) -> Document:
         "status": job.status,
         "failure_reason": job.failure_reason,
         "strategy": plan.strategy,
+        "early_stopping": "Auto" if plan.early_stopping else "Off",
         "objective": {"name": plan.objective, "goal": plan.goal},
         "limits": {
             "jobs": plan.jobs,
@@ -178,12 +179,14 @@ def _savings(job: TuningJob, rows: Sequence[TrainingJob]) -> Document:
         "stopped_at": {str(rung): number for rung, number in summary.stopped_at},
         "reached_max_resource": summary.reached_max_resource,
         "not_known": summary.not_known,
+        "saved_by_median": summary.saved_by_median,
+        "stopped_by_median": summary.stopped_by_median,
     }
 
 
 def _reason(row: TrainingJob) -> StopReason | None:
     stop = _stop(row)
-    if stop is None or stop["kind"] not in ("rung", "max_resource"):
+    if stop is None or stop["kind"] not in ("rung", "max_resource", "median"):
         return None
     return StopReason(stop["kind"], bracket=stop["bracket"], rung=stop["rung"])
 

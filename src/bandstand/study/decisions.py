@@ -8,7 +8,7 @@ from typing import Literal
 
 from bandstand.study.rungs import places_kept, usable
 
-StopKind = Literal["rung", "max_resource", "runtime", "user", "failures"]
+StopKind = Literal["rung", "max_resource", "median", "runtime", "user", "failures"]
 FinishStatus = Literal["Completed", "Failed", "Stopped"]
 
 _NAMED_IN_SENTENCE = 12
@@ -21,7 +21,8 @@ _ENDED_FROM_OUTSIDE: Mapping[str, str] = {
 
 _IN_BRIEF: Mapping[str, str] = {
     "max_resource": "at MaxResource",
-    "runtime": "at the time limit",
+    "median": "worse than half",
+    "runtime": "at time limit",
     "user": "on request",
     "failures": "none succeeded",
 }
@@ -32,14 +33,17 @@ class StopReason:
     """Why a training job was stopped.
 
     Args:
-        kind: "rung" (not among the best at a rung), "max_resource", or why the whole tuning job ended:
-            "runtime", "user" or "failures".
+        kind: "rung" (not among the best at a rung), "max_resource", "median" (worse than the median of the
+            running averages of earlier training jobs), or why the whole tuning job ended: "runtime",
+            "user" or "failures".
         bracket: The trial's bracket, from 0; None where there are no brackets.
         rung: The resource (count of objective reports) at which it was judged; for "max_resource" the
-            maximum; None when no rung was the cause.
+            maximum, for "median" the report; None when none of these was the cause.
         rank: Its place at the rung, from 1 (best).
-        cutoff: The objective of the last place that goes on; None when nothing finite was compared.
-        compared: (trial, objective) of every other trial that had made as many reports, the last one finite.
+        cutoff: The objective of the last place that goes on, or the median; None when nothing finite was
+            compared.
+        compared: (trial, objective) of every other trial that had made as many reports, the last one finite;
+            for "median" (trial, running average).
         value: The trial's objective at that report.
     """
 
@@ -55,6 +59,8 @@ class StopReason:
         """The reason in words, for `show`, `report` and the live view."""
         if self.kind == "max_resource":
             return f"Stopped after {self.rung} reports: MaxResource is reached."
+        if self.kind == "median":
+            return self._median_sentence()
         if self.kind != "rung":
             return _ENDED_FROM_OUTSIDE[self.kind]
         where = f"Stopped at rung {self.rung} of bracket {self.bracket}"
@@ -67,6 +73,16 @@ class StopReason:
         return (
             f"{where}: {value:.6g} is place {self.rank} of {placed} and {go_on} "
             f"(cut-off {self.cutoff:.6g}); compared with {self._others()}."
+        )
+
+    def _median_sentence(self) -> str:
+        where = f"Stopped at report {self.rung} by the median rule"
+        value = float("nan") if self.value is None else self.value
+        if not usable(value):
+            return f"{where}: the objective is not a finite number ({value:.6g}), which is worse than any."
+        return (
+            f"{where}: {value:.6g} is worse than {self.cutoff:.6g}, the median of the running averages of "
+            f"earlier training jobs up to that report; compared with {self._others()}."
         )
 
     def brief(self) -> str:

@@ -28,6 +28,7 @@ class StudySpec:
         parallel: Training jobs at the same time, at least 1.
         seed: Settings of trial k depend on it and on k only.
         ranges: The tuned hyperparameters.
+        early_stopping: Whether the median rule stops training jobs; not with Hyperband, which has its own.
 
     Raises:
         InputError: Naming every term that no study can have.
@@ -41,6 +42,7 @@ class StudySpec:
     parallel: int
     seed: int
     ranges: tuple[Range, ...]
+    early_stopping: bool = False
 
     def __post_init__(self) -> None:
         problems = []
@@ -54,6 +56,8 @@ class StudySpec:
             problems.append(f"parallel is {self.parallel}; at least one training job has to run at a time")
         if self.strategy == "Hyperband":
             problems.extend(self._resource_problems())
+            if self.early_stopping:
+                problems.append("early_stopping is on; Hyperband stops training jobs by rules of its own")
         if self.strategy == "Grid" and self.jobs != (size := grid_size(categorical(self.ranges))):
             problems.append(f"jobs is {self.jobs}; a grid of {size} combinations has as many training jobs")
         if problems:
@@ -89,4 +93,5 @@ class StudySpec:
             parallel=plan.parallel,
             seed=seed,
             ranges=plan.ranges,
+            early_stopping=plan.early_stopping,
         )

@@ -22,19 +22,19 @@ class Strategy(Protocol):
         """Decide about a trial that has just made its report number `resource`; None lets it go on."""
 
 
-class Random:
+class RunToEnd:
     """Every training job runs to its own end."""
 
     def bracket(self, trial: int) -> int | None:
-        """Random has no brackets."""
+        """There are no brackets."""
         return None
 
     def rungs(self, bracket: int) -> tuple[int, ...]:
-        """Random has no rungs."""
+        """There are no rungs."""
         return ()
 
     def judge(self, trial: int, resource: int, value: float) -> StopReason | None:
-        """Random stops nobody."""
+        """Nobody is stopped."""
         return None
 
 

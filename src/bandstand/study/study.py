@@ -9,11 +9,18 @@ from bandstand.errors import InputError
 from bandstand.study.decisions import Answer, Finish, Start, Stop, StopKind, StopReason
 from bandstand.study.events import Ended, Event, Halted, Reported, Started
 from bandstand.study.finish import FIRST_ATTEMPTS, all_ended, ended_early
+from bandstand.study.median import MedianRule
 from bandstand.study.settings import Grid, Settings, random_settings
 from bandstand.study.spec import StudySpec
-from bandstand.study.strategies import Hyperband, Random, Strategy
+from bandstand.study.strategies import Hyperband, RunToEnd, Strategy
 from bandstand.study.summary import Summary, summarize
 from bandstand.study.trial import Trial
+
+
+def _strategy(spec: StudySpec) -> Strategy:
+    if spec.strategy == "Hyperband":
+        return Hyperband(spec)
+    return MedianRule(spec) if spec.early_stopping else RunToEnd()
 
 
 class Study:
@@ -27,7 +34,7 @@ class Study:
 
     def __init__(self, spec: StudySpec) -> None:
         self.spec = spec
-        self._strategy: Strategy = Hyperband(spec) if spec.strategy == "Hyperband" else Random()
+        self._strategy = _strategy(spec)
         self._grid = Grid(spec.seed, spec.ranges) if spec.strategy == "Grid" else None
         self._trials: dict[int, Trial] = {}
         self._running: set[int] = set()

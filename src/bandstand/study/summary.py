@@ -1,4 +1,4 @@
-"""What a tuning job cost and saved, with the savings of MaxResource and of the rungs kept apart."""
+"""What a tuning job cost and saved, each saving told apart: by MaxResource, rungs and the median rule."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ class Summary:
         saved_by_rungs: Iterations up to MaxResource that trials stopped at a rung had left to run.
         stopped_at: (resource, trials stopped there), for the rungs in ascending order.
         reached_max_resource: Trials stopped because they reached MaxResource.
+        saved_by_median: Iterations that trials stopped by the median rule had left to run.
+        stopped_by_median: Trials stopped by the median rule.
         not_known: Started trials whose asked-for iterations are not known; they count in `run` alone.
     """
 
@@ -32,6 +34,8 @@ class Summary:
     stopped_at: tuple[tuple[int, int], ...]
     reached_max_resource: int
     not_known: int
+    saved_by_median: int = 0
+    stopped_by_median: int = 0
 
 
 def summarize(trials: Iterable[Trial], asked: Mapping[int, int], max_resource: int | None) -> Summary:
@@ -46,10 +50,14 @@ def summarize(trials: Iterable[Trial], asked: Mapping[int, int], max_resource: i
         max_resource: The study's maximum; None where there is none.
     """
     trials = tuple(trials)
-    by_max = by_rungs = 0
+    by_max = by_rungs = by_median = 0
     for trial in trials:
         wanted = asked.get(trial.number)
-        if trial.stop is None or wanted is None or max_resource is None:
+        if trial.stop is None or wanted is None:
+            continue
+        if trial.stop.kind == "median":
+            by_median += max(0, wanted - trial.reports)
+        if max_resource is None:
             continue
         if trial.stop.kind == "rung":
             by_rungs += max(0, min(wanted, max_resource) - trial.reports)
@@ -70,4 +78,6 @@ def summarize(trials: Iterable[Trial], asked: Mapping[int, int], max_resource: i
             trial.stop is not None and trial.stop.kind == "max_resource" for trial in trials
         ),
         not_known=sum(trial.number not in asked for trial in trials),
+        saved_by_median=by_median,
+        stopped_by_median=sum(trial.stop is not None and trial.stop.kind == "median" for trial in trials),
     )
