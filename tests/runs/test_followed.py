@@ -143,6 +143,17 @@ def test_a_job_that_ends_without_its_objective_is_told_with_the_closest_lines(re
     assert "validation Score: 0.93" in warning
 
 
+@pytest.mark.parametrize(("line", "warned"), [("loading", False), ("validation Score: 0.93", True)])
+def test_a_job_that_was_cut_short_is_told_of_its_objective_only_if_a_line_comes_close(
+    record, backend, followed, line, warned
+):
+    job, folder = followed()
+    folder.prints(line)
+    folder.state("Stopped")
+    take(record, backend, job)
+    assert bool(training_job(record, "job").warnings) is warned
+
+
 def test_a_job_that_failed_has_its_reason_and_no_advice_about_metrics(record, backend, followed):
     job, folder = followed()
     folder.state("Failed", reason="ValueError: no rows (train.py, line 3) on algo-1")

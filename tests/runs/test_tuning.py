@@ -101,6 +101,9 @@ def test_five_first_failures_end_the_tuning_job_and_stop_what_runs(record, backe
     outcome = tune(tuning(script, jobs=30, parallel=3), record, backend, watcher, StopFlag(), grace=5)
     assert outcome.status == "Failed"
     assert outcome.failure_reason.startswith("No training job succeeded after")
+    assert "Training job 1 failed: " in outcome.failure_reason
+    assert "no luck" in outcome.failure_reason
+    assert "was never reported" not in outcome.failure_reason
     rows = show(record, "tuning")["training_jobs"]
     assert sum(row["status"] == "Failed" for row in rows) >= 5
     assert len(rows) < 10

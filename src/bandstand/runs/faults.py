@@ -38,19 +38,27 @@ class DoublePrint:
         return (sentence,)
 
 
-def silence(name: str, metrics: Sequence[tuple[str, str]], lines: Iterable[str]) -> str:
+def silence(
+    name: str, metrics: Sequence[tuple[str, str]], lines: Iterable[str], *, cut_short: bool = False
+) -> str:
     """Say that a job ended without its objective, with the pattern and the log lines that come closest.
 
     Args:
         name: The objective.
         metrics: Names and patterns of the job's metrics.
         lines: Its last log lines.
+        cut_short: Whether it was stopped and may have reported later.
+
+    Returns:
+        The sentences; nothing for a job that was cut short and printed nothing that comes close.
     """
     pattern = dict(metrics).get(name)
     if pattern is None:
         return f"The objective '{name}' {_NEVER}, and no metric definition has this name."
     text = f"The objective '{name}' {_NEVER}: no log line matched its pattern {pattern}"
     near = closest_lines(pattern, lines)
+    if not near and cut_short:
+        return ""
     if not near:
         return f"{text}, and none comes close. Print a line that it matches once per iteration."
     shown = "; ".join(repr(line[:_LINE_LENGTH]) for line in near)

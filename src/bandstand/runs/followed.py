@@ -72,6 +72,7 @@ class Followed:
         self.iterations = job.iterations
         self.objective = job.objective
         self.note = job.failure_reason or (job.stop or {}).get("reason", "")
+        self.brief = ""
         self.failure_reason = job.failure_reason
         self._keep_lines = keep_lines
         self._name = job.objective_name
@@ -218,7 +219,9 @@ class Followed:
         elif state.is_ended:
             self.note = state.failure_reason or ""
         if state.is_ended and self._name is not None and not self.reports and state.status != "Failed":
-            self._warnings.append(silence(self._name, self.job.plan.metrics, self._recent))
+            cut_short = state.status == "Stopped" and state.secondary_status != "MaxRuntimeExceeded"
+            said = silence(self._name, self.job.plan.metrics, self._recent, cut_short=cut_short)
+            self._warnings += [said] if said else []
         return News(state, tuple(points), reports, tuple(lines), self._offsets, more)
 
     def _counts(self, point: Point) -> bool:

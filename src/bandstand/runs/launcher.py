@@ -163,8 +163,9 @@ class Launcher:
             self.observer.said(f"{job.name} failed: {job.failure_reason}")
         else:
             counted = "1 report" if job.reports == 1 else f"{job.reports} reports"
-            value = "" if job.objective is None else f", {job.job.objective_name}={job.objective!r}"
-            self.observer.said(f"{job.name} {status.lower()} after {counted}{value}")
+            value = "" if job.objective is None else f", {job.job.objective_name}={job.objective:.6g}"
+            word = "has stopped" if status == "Stopped" else status.lower()
+            self.observer.said(f"{job.name} {word} after {counted}{value}")
         for warning in job.warnings:
             if alike(warning) not in self._warned:  # thirty jobs with the same fault are told of once
                 self._warned.add(alike(warning))

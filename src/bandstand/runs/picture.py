@@ -104,6 +104,7 @@ def job_row(job: Followed, study: Study | None) -> JobRow:
         bracket=bracket,
         objective=job.objective,
         note=job.note,
+        brief=job.brief,
         settings=job.job.settings,
     )
 

@@ -26,19 +26,26 @@ def settle(
         record: The same store.
         name: The tuning job.
         status: `Completed`, `Failed` or `Stopped`.
-        reason: Why, in words; kept where the job failed, with the closest log lines if nothing was reported.
+        reason: Why, in words; kept where the job failed, with the first training job's failure, and with the
+            closest log lines if nothing was reported.
         now: Epoch seconds.
     """
     rows = training_jobs(record, "tuning_job = ?", (name,))
     failure = None
     if status == "Failed":
         silence = next(filter(None, (silence_in(row.warnings) for row in rows)), "")
-        failure = f"{reason} {silence}".strip()[:REASON_LENGTH]
+        failure = " ".join(filter(None, (reason, _first_failure(rows), silence)))[:REASON_LENGTH]
     warnings = _warnings(rows, hyperband=tuning_job(record, name).plan.strategy == "Hyperband")
     connection.execute(
         "UPDATE tuning_jobs SET status = ?, failure_reason = ?, ended = ?, warnings = ? WHERE name = ?",
         (status, failure, now, json.dumps(warnings), name),
     )
+
+
+def _first_failure(rows: Sequence[TrainingJob]) -> str:
+    """Tell the failure of the first training job that has one; empty where none has."""
+    failed = next((row for row in rows if row.status == "Failed" and row.failure_reason), None)
+    return "" if failed is None else f"Training job {failed.number} failed: {failed.failure_reason}"
 
 
 def _warnings(rows: Sequence[TrainingJob], *, hyperband: bool) -> list[str]:

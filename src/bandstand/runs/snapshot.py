@@ -22,6 +22,7 @@ class JobRow:
         bracket: Its Hyperband bracket; None where there is none.
         objective: The latest objective value; None while nothing was reported.
         note: Why it was stopped or why it failed, as one sentence; empty otherwise.
+        brief: The same in two or three words, where a study stopped it.
         settings: The tuned hyperparameters, as text.
     """
 
@@ -35,6 +36,7 @@ class JobRow:
     bracket: int | None = None
     objective: float | None = None
     note: str = ""
+    brief: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
 
 

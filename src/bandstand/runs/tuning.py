@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from bandstand.request.plan import TuningPlan
+from bandstand.request.ranges import ContinuousRange
 from bandstand.runs.followed import Followed, News
 from bandstand.runs.intake import take_in
 from bandstand.runs.launcher import Launcher, threads_per_rank
@@ -109,9 +110,16 @@ class Tuning:
                 )
                 self._ledger.start(connection, start, plan.name, self._launcher.clock.time())
             self._jobs[start.trial] = self._launcher.submit(job, self._threads)
-            words = ", ".join(f"{name}={value}" for name, value in start.settings)
-            self._launcher.observer.said(f"{plan.name} started: {words}")
+            self._launcher.observer.said(f"{plan.name} started: {self._words(settings)}")
         return len(starts)
+
+    def _words(self, settings: Mapping[str, str]) -> str:
+        """Tell settings in one line; `show` has all digits of what is rounded here."""
+        rounded = {each.name for each in self._plan.ranges if isinstance(each, ContinuousRange)}
+        return ", ".join(
+            f"{name}={float(value):.4g}" if name in rounded else f"{name}={value}"
+            for name, value in settings.items()
+        )
 
     def _take(self, news: Sequence[tuple[Followed, News]]) -> None:
         with self._record.transaction() as connection:
@@ -125,7 +133,7 @@ class Tuning:
         for stop in stops:
             job = self._jobs[stop.trial]
             self._launcher.end(job, self._grace)
-            job.note = stop.reason.sentence()
+            job.note, job.brief = stop.reason.sentence(), stop.reason.brief()
             self._launcher.observer.said(f"{job.name}: {job.note}")
 
     def _show(self, *, changed: bool, last: bool = False) -> None:
