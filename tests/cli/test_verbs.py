@@ -110,7 +110,7 @@ def test_tuning_in_a_pipe_tells_each_event_in_a_line_and_the_result_at_the_end(e
     assert sum(" started: x=" in line for line in lines) == 5
     assert "best job" in done.stdout
     assert "MaxResource saved" in done.stdout
-    assert "the rungs saved" in done.stdout
+    assert "stopping early saved" in done.stdout
     assert "billable time" in done.stdout
     assert lines[-1] == "More: bandstand show digits"
     assert "\x1b" not in done.stdout
@@ -141,7 +141,7 @@ def test_show_of_a_tuning_job_explains_each_stop(run: Run) -> None:
     text = run("show", "digits").stdout
     stops = [job for job in document["training_jobs"] if job["stop"]]
     assert stops
-    assert all(f"{job['name']}  {job['stop']['reason']}" in text for job in stops)
+    assert all(f"{job['number']:>3}  {job['stop']['reason']}" in text for job in stops)
     assert document["best"]["name"] in text
 
 

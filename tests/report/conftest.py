@@ -65,6 +65,7 @@ def tuning() -> dict[str, Any]:
             "saved_by_max_resource": 70,
             "saved_by_rungs": 91,
             "stopped_at": {"27": 1, "9": 2},
+            "reached_max_resource": 1,
         },
         "billable_seconds": 150,
         "instance_seconds": 450,

@@ -50,11 +50,43 @@ def test_show_counts_jobs_by_state(tuning: Job) -> None:
 def test_what_max_resource_and_the_rungs_saved_is_kept_apart(tuning: Job) -> None:
     text = "\n".join(summary_text(PLAIN, tuning))
     assert "63 run of 500 asked for (13 %)" in text
-    assert "MaxResource saved  70 iterations (14 %)" in text
-    assert "the rungs saved    91 iterations (18 %)" in text
-    assert "2 jobs at 9 · 1 job at 27" in text
-    assert "billable time      2 min 30 s" in text
-    assert "instance time      7 min 30 s" in text
+    assert "MaxResource saved     70 iterations (14 %)" in text
+    assert "stopping early saved  91 iterations (18 %)" in text
+    assert "not run yet           276 iterations (55 %)" in text  # the four numbers add up to 500
+    assert "stopped early         3 jobs: 2 after 9, 1 after 27 iterations" in text
+    assert "at MaxResource        1 job, after 30 iterations" in text
+    assert "billable time         2 min 30 s" in text
+    assert "instance time         7 min 30 s (3 hosts)" in text
+
+
+def test_iterations_run_after_the_decision_to_stop_are_told_apart(tuning: Job) -> None:
+    tuning["training_jobs"][2]["iterations"] = 13
+    assert ", 4 of them while a stop was on its way" in "\n".join(summary_text(PLAIN, tuning))
+
+
+def test_what_the_median_rule_saved_is_told(tuning: Job) -> None:
+    tuning.update(strategy="Random", early_stopping="Auto")
+    tuning["savings"] |= {"saved_by_max_resource": 0, "saved_by_median": 161, "stopped_by_median": 2}
+    text = "\n".join(summary_text(PLAIN, tuning))
+    assert "stopped early         2 jobs" in text
+    assert "stopping early saved  161 iterations (32 %)" in text
+    assert "MaxResource" not in text
+
+
+def test_nothing_is_said_of_savings_before_the_first_report(tuning: Job) -> None:
+    tuning["savings"]["run"] = 0
+    assert "early stopping" not in "\n".join(summary_text(PLAIN, tuning))
+
+
+def test_the_summary_of_a_failed_job_tells_why(tuning: Job) -> None:
+    tuning.update(status="Failed", failure_reason="No training job succeeded after 5 attempts.")
+    assert "  failed because  No training job succeeded after 5 attempts." in summary_text(PLAIN, tuning)
+
+
+def test_the_table_tells_of_the_best_job_too_how_it_ended(tuning: Job) -> None:
+    tuning["best"] = tuning["training_jobs"][0]
+    lines = jobs_table(PLAIN, tuning, tuning["training_jobs"])
+    assert lines[1].endswith("at MaxResource, best")
 
 
 def test_savings_are_told_without_what_is_not_known(tuning: Job) -> None:
@@ -98,13 +130,13 @@ def test_a_report_has_one_curve_per_job_best_first(tuning: Job, points: dict[str
 
 def test_a_report_counts_how_jobs_ended(tuning: Job, points: dict[str, list[Job]]) -> None:
     document = report_document(tuning, points)
-    assert document["ends"] == {
-        "stopped at MaxResource": 1,
-        "completed": 1,
-        "stopped at rung 9": 1,
-        "failed": 1,
-        "still running": 1,
-    }
+    assert list(document["ends"].items()) == [
+        ("completed", 1),
+        ("stopped at rung 9", 1),
+        ("stopped at MaxResource", 1),
+        ("failed", 1),
+        ("still running", 1),
+    ]
     assert document["jobs"][0]["curve"][0] == [1, 1 / 30]
     assert document["jobs"][3]["why"].startswith("Stopped at rung 9")
     json.dumps(document, allow_nan=False)
@@ -124,5 +156,5 @@ def test_a_strategy_that_stops_nothing_has_its_cost_told_alone(tuning: Job) -> N
     assert lines[lines.index("cost") + 1 :] == [
         "  iterations     63 run of 500 asked for (13 %)",
         "  billable time  2 min 30 s",
-        "  instance time  7 min 30 s",
+        "  instance time  7 min 30 s (3 hosts)",
     ]

@@ -140,7 +140,7 @@ class Picture:
                 row.rung,
                 metric(row.objective),
                 row.status if row.status in (*_OVER, "Stopping") else row.secondary_status or row.status,
-                "best so far" if row.name == best else plain(row.note),
+                "best so far" if row.name == best else row.brief or plain(row.note),
             )
             for row in rows[:room]
         ]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+import shutil
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,7 +41,19 @@ class Place:
             words: The command without `bandstand`, such as `show digits`.
         """
         home = f" --home {shlex.quote(str(self.home))}" if self.said else ""
-        return f"bandstand {words}{home}"
+        return f"{_program()} {words}{home}"
+
+
+def _program() -> str:
+    """The command's name, or its path where a shell finds no command of this name, or another one."""
+    own = Path(sys.argv[0])
+    if own.name != "bandstand" or not own.is_file():
+        return "bandstand"
+    found = shutil.which("bandstand")
+    if found is not None and Path(found).samefile(own):
+        return "bandstand"
+    path = own.absolute()
+    return shlex.quote(str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path))
 
 
 def place() -> Place:

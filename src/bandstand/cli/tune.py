@@ -44,6 +44,10 @@ def command(job: Path, on: Literal["processes"], grace: float, as_json: bool, **
         raise InputError(f"{job} is one training job, without tuning. Run it with: bandstand train {job}")
 
     def lines(document: Mapping[str, Any]) -> list[str]:
-        return [*summary_text(page(), document), "", f"More: {place().advice('show ' + document['name'])}"]
+        more = [f"More: {place().advice('show ' + document['name'])}"]
+        failed = [row["name"] for row in document["training_jobs"] if row["status"] == "Failed"]
+        if failed:
+            more.append(f"      {place().advice('logs ' + failed[0])}")
+        return [*summary_text(page(), document), "", *more]
 
     return launch(plan, tune, insist=changes["name"] is not None, on=on, grace=grace, lines=lines)

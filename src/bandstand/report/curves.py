@@ -105,7 +105,7 @@ def report_text(page: Page, job: Document, points: Mapping[str, Sequence[Documen
     ends = _ends(job)
     if ends:
         lines += ["", page.paint("how jobs ended", "bold")]
-        lines += facts(page, [(how, count(number, "job")) for how, number in ends.most_common()])
+        lines += facts(page, [(how, count(number, "job")) for how, number in ends.items()])
     if job["training_jobs"]:
         title = f"jobs, best first, with {objective['name']} by iteration"
         lines += ["", page.paint(title, "bold"), *_curves(page, job, points)]
@@ -148,9 +148,16 @@ def _curves(page: Page, job: Document, points: Mapping[str, Sequence[Document]])
 
 
 def _ends(job: Document) -> Counter[str]:
-    """Count jobs by how they ended: `completed`, `stopped at rung 3`, `failed`, ..."""
+    """Count jobs by how they ended, in this order: `completed`, `stopped at rung 3`, `failed`, ..."""
+    order = ("Completed", "Stopped", "Failed")
     ends: Counter[str] = Counter()
-    for row in job["training_jobs"]:
+    for row in sorted(
+        job["training_jobs"],
+        key=lambda row: (
+            order.index(row["status"]) if row["status"] in order else len(order),
+            (row.get("stop") or {}).get("rung") or 0,
+        ),
+    ):
         word = ended_word(row)
         if row["status"] in ("InProgress", "Stopping"):
             ends["still running"] += 1

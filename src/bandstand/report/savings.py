@@ -9,74 +9,88 @@ from bandstand.report.page import Page
 from bandstand.report.quantities import count, duration, share
 from bandstand.report.table import facts
 
+Document = Mapping[str, Any]
 
-def savings_lines(page: Page, job: Mapping[str, Any]) -> list[str]:
-    """Tell what a tuning job ran, what MaxResource saved and what the rungs saved, kept apart.
+
+def savings_lines(page: Page, job: Document) -> list[str]:
+    """Tell what a tuning job ran, and what MaxResource and stopping early saved, each apart.
+
+    The iterations run, saved and not run for another reason add up to those asked for.
 
     Args:
         page: What the text is laid out on.
         job: The tuning job as `bandstand show --json` gives it.
 
     Returns:
-        Lines of text; none before the first job.
+        Lines of text; none before the first report.
     """
     savings = job.get("savings") or {}
-    if not job["training_jobs"] or not savings:
+    if not job["training_jobs"] or not savings.get("run"):
         return []
-    stops: list[tuple[str, str]] = []
-    saved: list[tuple[str, str]] = []
     if job.get("strategy") == "Hyperband":
-        stops = [
-            ("stopped at rungs", _rungs(page, savings.get("stopped_at") or {})),
-            ("at MaxResource", _jobs(savings.get("reached_max_resource"))),
-        ]
-        saved = [
-            ("MaxResource saved", _saved(savings.get("saved_by_max_resource"), savings.get("asked"))),
-            ("the rungs saved", _saved(savings.get("saved_by_rungs"), savings.get("asked"))),
-        ]
+        stops, by = _rungs(job, savings), "saved_by_rungs"
+    elif job.get("early_stopping") == "Auto":
+        number = savings.get("stopped_by_median") or 0
+        stops, by = [("stopped early", count(number, "job") if number else "no job")], "saved_by_median"
+    else:
+        stops, by = [], ""
+    told = [*stops, *_iterations(job, savings, by)] if by else [("iterations", _run(savings))]
     cost = [
         ("billable time", duration(job.get("billable_seconds"))),
-        ("instance time", duration(job.get("instance_seconds"))),
+        ("instance time", _instances(job)),
     ]
-    title = "early stopping" if stops else "cost"
+    return [page.paint("early stopping" if by else "cost", "bold"), *facts(page, [*told, *cost])]
+
+
+def _rungs(job: Document, savings: Document) -> list[tuple[str, str]]:
+    rungs = {int(rung): number for rung, number in (savings.get("stopped_at") or {}).items()}
+    places = ", ".join(f"{number} after {rung}" for rung, number in sorted(rungs.items()))
+    most = (job.get("limits") or {}).get("max_resource")
+    reached = savings.get("reached_max_resource") or 0
     return [
-        page.paint(title, "bold"),
-        *facts(page, [*stops, ("iterations", _iterations(savings)), *saved, *cost]),
+        ("stopped early", f"{count(sum(rungs.values()), 'job')}: {places} iterations" if rungs else "no job"),
+        ("at MaxResource", f"{count(reached, 'job')}, after {most} iterations" if reached else "no job"),
     ]
 
 
-def _rungs(page: Page, stopped_at: Mapping[str, int]) -> str:
-    if not stopped_at:
-        return "no job"
-    parts = [
-        f"{count(number, 'job')} at {rung}"
-        for rung, number in sorted(
-            stopped_at.items(), key=lambda item: (not item[0].isdigit(), _order(item[0]))
-        )
-    ]
-    return f" {page.dot} ".join(parts)
+def _iterations(job: Document, savings: Document, by: str) -> list[tuple[str, str]]:
+    asked, by_max, by_stops = (savings.get(name) for name in ("asked", "saved_by_max_resource", by))
+    late = sum(_late(row) for row in job["training_jobs"])
+    after = f", {late:,} of them while a stop was on its way" if late else ""
+    told = [("iterations", _run(savings) + after)]
+    if not asked or by_max is None or by_stops is None:
+        return told
+    if job.get("strategy") == "Hyperband":
+        told.append(("MaxResource saved", _part(by_max, asked)))
+    told.append(("stopping early saved", _part(by_stops, asked)))
+    rest = asked - savings["run"] - by_max - by_stops
+    if rest > 0 and not savings.get("not_known"):
+        under_way = job["status"] in ("InProgress", "Stopping")
+        told.append(("not run yet" if under_way else "not run otherwise", _part(rest, asked)))
+    return told
 
 
-def _jobs(number: int | None) -> str:
-    return count(number, "job") if number else "no job"
+def _late(row: Document) -> int:
+    """How many iterations a job ran after it was decided to stop it."""
+    stop = row.get("stop") or {}
+    return max(0, row["iterations"] - stop["rung"]) if stop.get("rung") else 0
 
 
-def _order(rung: str) -> tuple[int, str]:
-    return (int(rung), "") if rung.isdigit() else (0, rung)
-
-
-def _iterations(savings: Mapping[str, Any]) -> str:
+def _run(savings: Document) -> str:
     run, asked = savings.get("run") or 0, savings.get("asked")
     if not asked:
         return f"{run:,} run"
-    part = share(run, asked)
     unknown = savings.get("not_known")
     rest = f"; {count(unknown, 'job')} did not say how many" if unknown else ""
-    return f"{run:,} run of {asked:,} asked for" + (f" ({part})" if part else "") + rest
+    return f"{run:,} run of {asked:,} asked for ({share(run, asked)}){rest}"
 
 
-def _saved(saved: int | None, asked: int | None) -> str:
-    if saved is None:
-        return ""
-    part = share(saved, asked or 0)
-    return count(saved, "iteration") + (f" ({part})" if part else "")
+def _part(number: int, asked: int) -> str:
+    part = share(number, asked)
+    return f"{count(number, 'iteration')} ({part})" if number else "nothing"
+
+
+def _instances(job: Document) -> str:
+    billable, instances = job.get("billable_seconds"), job.get("instance_seconds")
+    hosts = f" ({instances // billable} hosts)" if billable and instances and instances > billable else ""
+    return duration(instances) + hosts

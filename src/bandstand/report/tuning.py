@@ -46,7 +46,7 @@ def tuning_text(page: Page, job: Document) -> list[str]:
     ends = [(row, end_sentence(row)) for row in rows]
     if any(sentence for _, sentence in ends):
         lines += ["", page.paint("why jobs ended early", "bold")]
-        lines += facts(page, [(row["name"], sentence) for row, sentence in ends])
+        lines += facts(page, [(f"{row['number']:>3}", sentence) for row, sentence in ends])
     return lines
 
 
@@ -58,7 +58,8 @@ def summary_text(page: Page, job: Document) -> list[str]:
         job: The tuning job as `bandstand show --json` gives it.
     """
     lines = [
-        f"{page.paint(job['name'], 'bold')}  {page.status(job['status'])}  {tally(job['training_jobs'])}"
+        f"{page.paint(job['name'], 'bold')}  {page.status(job['status'])}  {tally(job['training_jobs'])}",
+        *facts(page, [("failed because", plain(job.get("failure_reason") or ""))]),
     ]
     lines += ["", *best_lines(page, job)]
     savings = savings_lines(page, job)
@@ -115,7 +116,7 @@ def jobs_table(page: Page, job: Document, rows: Sequence[Document]) -> list[str]
             metric(row["final_objective"]),
             duration(row["billable_seconds"]),
             duration(row["instance_seconds"]),
-            "best" if row["name"] == best else ended_word(row),
+            ", ".join(filter(None, (ended_word(row), "best" if row["name"] == best else ""))),
         )
         for row in rows
     ]
@@ -129,6 +130,8 @@ def ended_word(row: Document) -> str:
         return "failed" if row["status"] == "Failed" else ""
     if stop["kind"] == "rung":
         return f"at rung {stop['rung']}"
+    if stop["kind"] == "median":
+        return f"by the median, at {stop['rung']}"
     return _ENDS.get(stop["kind"], str(stop["kind"]))
 
 
