@@ -167,6 +167,35 @@ def test_a_stop_before_all_have_joined_ends_those_that_are_here_and_those_that_c
     assert scene.meeting.is_over(1.0)
 
 
+def test_a_stop_before_all_have_joined_gives_the_late_a_moment_to_come_and_hear_it():
+    scene = Scene(joined=1)
+    scene.tell("algo-1", 1.0, kind="stop")
+    assert scene.tell("algo-1", 1.1, kind="ended") == []
+    assert not scene.meeting.is_over(1.1)
+    assert scene.kinds(scene.join("algo-2", 1.2)) == {"algo-2": "stop"}
+    assert scene.tell("algo-2", 1.3, kind="ended") == []
+    assert scene.meeting.wake_at() == 1.0 + LINGER
+    assert scene.kinds(scene.meeting.tick(1.0 + LINGER)) == {"algo-1": "end", "algo-2": "end"}
+    assert scene.meeting.is_over(1.0 + LINGER)
+
+
+def test_a_host_that_tells_its_end_before_the_stop_that_caused_it_is_let_go():
+    scene = Scene(joined=1)
+    assert scene.tell("algo-1", kind="ended") == []
+    assert scene.kinds(scene.tell("algo-1", kind="stop")) == {"algo-1": "stop"}
+    for host in HOSTS[1:]:
+        scene.join(host, 1.5)
+        sends = scene.tell(host, 1.5, kind="ended")
+    assert scene.kinds(sends) == dict.fromkeys(HOSTS, "end")
+
+
+def test_nothing_is_due_for_the_start_timeout_once_the_job_shall_stop():
+    scene = Scene(joined=2)
+    scene.tell("algo-1", 599.0, kind="stop")
+    assert scene.meeting.tick(601.0) == []
+    assert scene.meeting.wake_at() > 601.0
+
+
 def test_hosts_that_know_other_hosts_are_told_so():
     scene = Scene(joined=1)
     message = {"kind": "join", "host": "algo-2", "hosts": ["algo-1", "algo-2"], "ranks_per_host": 1}

@@ -13,7 +13,7 @@ from bandstand.training.meet.wire import Message
 SETTLE = 0.5
 """Seconds after a first failure in which an earlier or more telling one may still come in."""
 LINGER = 5.0
-"""Seconds after a verdict in which hosts that are late can still come and hear it."""
+"""Seconds after a verdict, or a stop before the begin, in which late hosts can still come and hear it."""
 REMIND = 30.0
 """Seconds between two lines about who is missing."""
 
@@ -79,6 +79,7 @@ class Meeting:
         self._judge_at: float | None = None
         self._verdict: Message | None = None
         self._linger_until = now
+        self._has_ended = False
         self._collectives = Collectives(len(self._hosts) * ranks_per_host, self._name)
 
     def join(self, message: Message, now: float) -> tuple[Member, Sends]:
@@ -106,7 +107,7 @@ class Meeting:
         self._say_joined()
         if self._stop_after is not None:
             return host, [(host, {"kind": "stop"})]
-        if len(self._joined) == len(self._hosts):
+        if self._are_all_here:
             self._begun = True
             return host, self._to_hosts({"kind": "begin"})
         return host, []
@@ -117,11 +118,11 @@ class Meeting:
         if isinstance(member, int):
             if self._verdict:
                 return [(member, {"kind": "failed", "value": self._verdict["reason"]})]
-            return self._enter(member, message) if kind == "enter" else self._call(member, message, now)
+            return self._enter(member, message, now) if kind == "enter" else self._call(member, message, now)
         if self._verdict:
             return []
         if kind == "stop":
-            return self._stop()
+            return self._stop(now)
         if kind == "left":
             self._accounted.add(message["rank"])
             stopped = self._stop_after is not None
@@ -131,7 +132,7 @@ class Meeting:
             return self._fail(failure, message["ranks"], now)
         if kind == "ended":
             self._ended.add(member)
-            return self._to_hosts({"kind": "end"}) if self._all_ended else []
+            return self._leave(now)
         return []
 
     def lose(self, member: Member, now: float) -> Sends:
@@ -139,7 +140,7 @@ class Meeting:
         if isinstance(member, int):  # why it ended is its agent's to say
             self._ranks.discard(member)
             return []
-        if self._verdict or self._all_ended or member in self._ended:
+        if self._verdict or self._has_ended or member in self._ended:
             return []
         reason = f"{member} was lost: the connection to it ended without a word."
         first = self._hosts.index(member) * self._ranks_per_host
@@ -163,7 +164,7 @@ class Meeting:
                 self._say(stall)
             elif self._stop_after is None and missing:
                 self._say_joined()
-        return []
+        return self._leave(now)
 
     def wake_at(self) -> float:
         """When `tick` is needed next, if nothing else happens before."""
@@ -171,18 +172,33 @@ class Meeting:
             return self._linger_until
         if self._judge_at is not None:
             return self._judge_at
-        return self._remind_at if self._begun else min(self._start_by, self._remind_at)
+        if self._begun:
+            return self._remind_at
+        if self._stop_after is None:
+            return min(self._start_by, self._remind_at)
+        return min(self._linger_until, self._remind_at) if self._all_ended else self._remind_at
 
     def is_over(self, now: float) -> bool:
         """Whether everybody has been told the end, or nobody else will come to hear it."""
         if self._verdict:
-            return len(self._joined) == len(self._hosts) or now >= self._linger_until
-        return self._all_ended
+            return self._are_all_here or now >= self._linger_until
+        return self._has_ended
+
+    @property
+    def _are_all_here(self) -> bool:
+        return len(self._joined) == len(self._hosts)
 
     @property
     def _all_ended(self) -> bool:
-        here = self._hosts if self._begun or self._stop_after is None else self._joined
-        return bool(here) and self._ended.issuperset(here)
+        return bool(self._joined) and self._ended.issuperset(self._joined)
+
+    def _leave(self, now: float) -> Sends:
+        """Let all hosts go once they have ended; after a stop before the begin, late ones may still come."""
+        waits = not self._are_all_here and (self._stop_after is None or now < self._linger_until)
+        if self._has_ended or waits or not self._all_ended:
+            return []
+        self._has_ended = True
+        return self._to_hosts({"kind": "end"})
 
     def _join_rank(self, rank: Any) -> tuple[Member, Sends]:
         if not isinstance(rank, int) or not 0 <= rank < len(self._hosts) * self._ranks_per_host:
@@ -192,9 +208,9 @@ class Meeting:
         self._ranks.add(rank)
         return rank, []
 
-    def _enter(self, rank: int, message: Message) -> Sends:
+    def _enter(self, rank: int, message: Message, now: float) -> Sends:
         step: tuple[int, int] = tuple(message["step"])
-        sends = self._stop() if message["stop"] else []
+        sends = self._stop(now) if message["stop"] else []
         go = self._stop_after is None or step <= self._stop_after
         if go:
             self._granted = max(self._granted, step)
@@ -207,11 +223,13 @@ class Meeting:
             self._remind_at = now + REMIND
         return list(self._collectives.call(rank, call))
 
-    def _stop(self) -> Sends:
+    def _stop(self, now: float) -> Sends:
         if self._stop_after is not None:
             return []
         self._stop_after = self._granted
-        return self._to_hosts({"kind": "stop"})
+        if not self._begun:
+            self._linger_until = now + LINGER
+        return [*self._to_hosts({"kind": "stop"}), *self._leave(now)]
 
     def _fail(self, failure: Failure, ranks: Sequence[int], now: float) -> Sends:
         self._failures.append(failure)
