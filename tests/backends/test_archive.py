@@ -82,3 +82,10 @@ def test_a_failed_attempt_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="directory"):
         pack([(name, folder)], tmp_path / "out" / "model.tar.gz")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["model.tar.gz"]
+
+
+def test_a_folder_that_a_script_has_removed_holds_nothing(tmp_path: Path) -> None:
+    kept = host(tmp_path, "algo-1", {"a": "1"})
+    gone = ("algo-2", tmp_path / "gone")
+    assert pack([gone], tmp_path / "none.tar.gz").path is None
+    assert unpacked(pack([gone, kept], tmp_path / "model.tar.gz").path) == {"a": b"1"}

@@ -37,7 +37,7 @@ def pack(folders: Sequence[tuple[str, Path]], target: Path) -> Archive:
     kept.
 
     Args:
-        folders: Host and folder, the leader first.
+        folders: Host and folder, the leader first; one that is gone holds nothing.
         target: The archive; put in place by rename, its folder is made.
 
     Raises:
@@ -46,6 +46,8 @@ def pack(folders: Sequence[tuple[str, Path]], target: Path) -> Archive:
     merged: dict[str, Path] = {}
     left_out = []
     for host, folder in folders:
+        if not os.path.lexists(folder):
+            continue  # the script has cleaned up more than its own
         for name in sorted(_names(folder, "")):
             path = folder / name
             if name not in merged and not any(_is_file(merged, above) for above in _above(name)):
