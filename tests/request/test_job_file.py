@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -296,11 +297,17 @@ def test_what_has_no_effect_is_said_only_of_keys_that_were_given(job: Job, plan_
     assert not any("placeholder" in note for note in plan.notes)
 
 
-def test_strategies_that_cannot_run_here_yet_are_told_by_their_key(job: Job, problems: Problems) -> None:
-    found = problems(
-        job(('"hyperband"', '"bayesian"'), ("min_resource = 1\n", ""), ("max_resource = 30\n", ""))
-    )
-    assert (601, "tuning.strategy") in {(problem.number, problem.where) for problem in found}
+BAYESIAN = (('"hyperband"', '"bayesian"'), ("min_resource = 1\n", ""), ("max_resource = 30\n", ""))
+
+
+def test_bayesian_needs_optuna_and_says_how_to_get_it(
+    job: Job, problems: Problems, plan_of: PlanOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert plan_of(job(*BAYESIAN)).strategy == "Bayesian"
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    (problem,) = problems(job(*BAYESIAN))
+    assert (problem.number, problem.where) == (601, "tuning.strategy")
+    assert "pip install" in problem.fix
 
 
 GRID = (

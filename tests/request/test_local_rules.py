@@ -26,7 +26,6 @@ GROUP = {"InstanceType": "ml.m5.large", "InstanceCount": 1, "InstanceGroupName":
 @pytest.mark.parametrize(
     ("changes", "number"),
     [
-        ({f"{CONFIG}.Strategy": "Bayesian", f"{CONFIG}.StrategyConfig": None}, 601),
         ({CRITERIA: {"TargetObjectiveMetricValue": 0.9}}, 603),
         ({CRITERIA: {"BestObjectiveNotImproving": {"MaxNumberOfTrainingJobsNotImproving": 3}}}, 603),
         ({CRITERIA: {"ConvergenceDetected": {"CompleteOnConvergence": "Enabled"}}}, 603),

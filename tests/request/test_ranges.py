@@ -95,3 +95,52 @@ def test_a_place_outside_the_unit_interval_is_refused(unit: float) -> None:
     for spread in (IntegerRange("a", 1, 2), ContinuousRange("a", 1, 2), CategoricalRange("a", ("x",))):
         with pytest.raises(ValueError, match="up to, but not including, 1"):
             spread.at(unit)
+
+
+@given(
+    spread=st.sampled_from(
+        [
+            IntegerRange("n", 1, 7),
+            IntegerRange("n", -(2**63), 2**63 - 1),
+            IntegerRange("n", 1, 10_000, "Logarithmic"),
+            IntegerRange("n", 3, 3),
+            CategoricalRange("n", ("a", "b", "c")),
+        ]
+    ),
+    unit=st.floats(0, 1, exclude_max=True),
+)
+def test_the_place_of_a_value_of_a_list_leads_back_to_it(
+    spread: IntegerRange | CategoricalRange, unit: float
+) -> None:
+    text = spread.at(unit)
+    place = spread.place(text)
+    assert place is not None
+    if spread != IntegerRange("n", -(2**63), 2**63 - 1):
+        assert spread.at(place) == text
+    else:
+        assert abs(int(spread.at(place)) - int(text)) <= 2**12
+
+
+@given(
+    spread=st.sampled_from(
+        [
+            ContinuousRange("x", -3.0, 5.0),
+            ContinuousRange("x", -1.7e308, 1.7e308),
+            ContinuousRange("x", 1e-6, 10.0, "Logarithmic"),
+            ContinuousRange("x", 0.0, 0.999, "ReverseLogarithmic"),
+        ]
+    ),
+    unit=st.floats(0, 1, exclude_max=True),
+)
+def test_the_place_of_a_number_is_where_it_came_from(spread: ContinuousRange, unit: float) -> None:
+    assert spread.place(spread.at(unit)) == pytest.approx(unit, abs=1e-9)
+
+
+def test_what_is_not_in_a_range_has_no_place_in_it() -> None:
+    assert ContinuousRange("x", 0.25, 0.25).place("0.25") == 0.5
+    for spread, texts in (
+        (IntegerRange("n", 1, 7), ("0", "8", "1.5", "x", "")),
+        (ContinuousRange("x", 1.0, 2.0), ("0.99", "2.01", "nan", "inf", "two")),
+        (CategoricalRange("w", ("a",)), ("b", "")),
+    ):
+        assert [spread.place(text) for text in texts] == [None] * len(texts)

@@ -2,51 +2,84 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
-from bandstand.request.ranges import CategoricalRange
-from bandstand.runs.ledger import history
-from bandstand.runs.live import StopFlag, tune
-from bandstand.runs.views import show
-from bandstand.study import StudySpec, replay
+import pytest
 
-SLOW = """
-import sys, time
+from bandstand.errors import PlatformError
+from bandstand.request.ranges import CategoricalRange
+from bandstand.runs.ledger import Ledger, history
+from bandstand.runs.live import StopFlag, tune
+from bandstand.runs.stored import tuning_job
+from bandstand.runs.views import jobs as show_all
+from bandstand.runs.views import show
+from bandstand.study import Start, StudySpec, replay
+from bandstand.study.settings import random_settings
+
+REPORTING = """
+import os, sys, time
 rate = float(sys.argv[sys.argv.index("--rate") + 1])
-for iteration in range(1, 151):
+number = int(os.environ["TRAINING_JOB_NAME"].split("-")[-2])
+for iteration in range(1, 4):
     print(f"iteration={iteration} score={rate}", flush=True)
     time.sleep(0.01)
 """
 
+FIVE_SHORT_ONES = REPORTING.replace("range(1, 4)", "range(1, 4 if number <= 5 else 3001)")
+
 
 def test_the_median_rule_stops_bad_jobs_and_says_why(record, backend, watcher, tuning):
-    plan = tuning(SLOW, jobs=7, parallel=7, max_resource=None, hyperparameters={"epochs": "150"})
+    plan = tuning(
+        FIVE_SHORT_ONES, jobs=7, parallel=1, max_resource=None, seed=7, hyperparameters={"epochs": "3000"}
+    )
     plan = replace(plan, early_stopping=True)
     assert tune(plan, record, backend, watcher, StopFlag(), grace=5).status == "Completed"
 
     document = show(record, plan.name)
     assert (document["strategy"], document["early_stopping"]) == ("Random", "Auto")
     stopped = [row for row in document["training_jobs"] if row["stop"]]
-    assert stopped
+    assert [row["number"] for row in stopped] == [6, 7]  # both are worse than the five before, with this seed
     for row in stopped:
         stop = row["stop"]
         assert (row["status"], stop["kind"]) == ("Stopped", "median")
         assert stop["value"] < stop["cutoff"]
-        assert len(stop["compared"]) >= 5
+        assert [each["number"] for each in stop["compared"]] == list(range(1, row["number"]))
+        assert stop["rung"] == 1
         assert "median of the running averages" in stop["reason"]
     saved = document["savings"]
-    assert saved["stopped_by_median"] == len(stopped)
-    assert saved["asked"] == saved["run"] + saved["saved_by_median"] == 7 * 150
+    assert saved["stopped_by_median"] == 2
+    assert saved["asked"] == saved["run"] + saved["saved_by_median"] + 5 * (3000 - 3)
     assert replay(StudySpec.from_plan(plan, 7), history(record, plan.name)).differences == ()
 
 
 def test_a_grid_runs_every_combination_once(record, backend, watcher, tuning):
     words = (CategoricalRange("rate", ("0.1", "0.2", "0.3")), CategoricalRange("booster", ("a", "b")))
-    script = SLOW.replace("range(1, 151)", "range(1, 3)")
-    plan = replace(tuning(script, jobs=6, parallel=3, max_resource=None), strategy="Grid", ranges=words)
+    plan = replace(tuning(REPORTING, jobs=6, parallel=3, max_resource=None), strategy="Grid", ranges=words)
     assert tune(plan, record, backend, watcher, StopFlag(), grace=5).status == "Completed"
     document = show(record, plan.name)
     tried = {tuple(row["hyperparameters"].values()) for row in document["training_jobs"]}
     assert tried == {(rate, booster) for rate in ("0.1", "0.2", "0.3") for booster in "ab"}
     assert document["best"]["hyperparameters"]["rate"] == "0.3"
     assert replay(StudySpec.from_plan(plan, 7), history(record, plan.name)).differences == ()
+
+
+def test_bayesian_settings_come_from_what_was_tried_and_replay_to_the_same(
+    record, backend, watcher, tuning, monkeypatch
+):
+    plan = replace(tuning(REPORTING, jobs=14, parallel=4, max_resource=None), strategy="Bayesian")
+    assert tune(plan, record, backend, watcher, StopFlag(), grace=5).status == "Completed"
+    recorded = history(record, plan.name)
+    spec = StudySpec.from_plan(plan, 7)
+    assert replay(spec, recorded).differences == ()
+    drawn = {start.trial: start.settings for start in recorded if isinstance(start, Start)}
+    for trial in (1, 10):
+        assert drawn[trial] == random_settings(7, trial, plan.ranges)
+    assert drawn[14] != random_settings(7, 14, plan.ranges)
+
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    again = Ledger.load(record, tuning_job(record, plan.name))
+    assert again.study.finished is not None  # the record alone brings a study back
+    with pytest.raises(PlatformError, match="pip install"):
+        tune(plan.renamed("another"), record, backend, watcher, StopFlag(), grace=5)
+    assert [job["name"] for job in show_all(record)] == [plan.name]

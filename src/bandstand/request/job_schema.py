@@ -103,7 +103,7 @@ class Tuning(Table):
     )
     strategy: Literal["hyperband", "random", "bayesian", "grid"] = Field(
         default="hyperband",
-        description="How settings are chosen and jobs are stopped; this release does not run `bayesian`.",
+        description="How settings are chosen and jobs are stopped.",
     )
     min_resource: int | None = Field(
         default=None,

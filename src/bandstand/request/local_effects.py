@@ -179,9 +179,6 @@ WITHOUT_EFFECT: Mapping[Path, str] = MappingProxyType(
 
 REFUSED: Mapping[Path, Refusal] = MappingProxyType(
     {
-        (*_CONFIG, "Strategy"): Refusal(
-            601, "Hyperband, Random or Grid", "Take one of those to run here.", _is("Bayesian")
-        ),
         (*_CRITERIA, "TargetObjectiveMetricValue"): Refusal(603, "none", "Take it out to run here."),
         (*_CRITERIA, "BestObjectiveNotImproving"): Refusal(603, "none", "Take it out to run here."),
         (*_CRITERIA, "ConvergenceDetected", "CompleteOnConvergence"): Refusal(

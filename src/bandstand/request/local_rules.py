@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import Any
 
 from bandstand.request.documents import CONFIG, dig
@@ -24,11 +25,20 @@ def check_local(operation: str, document: Mapping[str, Any], findings: Findings)
     if idle:
         told = ", ".join(f"{name} ({why})" for name, why in idle.items())
         findings.note(f"Accepted without effect on this machine: {told}.")
+    _check_installed(document, findings)
     place: Place = (*CONFIG, "ResourceLimits", "MaxNumberOfTrainingJobs")
     grid = dig(document, *CONFIG, "Strategy") == "Grid"
     if operation == TUNING and not grid and dig(document, *place) is None and not findings.doubtful(place):
         fix = "Say how many training jobs to run."
         findings.problem(607, place, "nothing", "a number of training jobs", fix)
+
+
+def _check_installed(document: Mapping[str, Any], findings: Findings) -> None:
+    place: Place = (*CONFIG, "Strategy")
+    strategy = dig(document, *place)
+    if strategy == "Bayesian" and find_spec("optuna") is None and not findings.doubtful(place):
+        fix = "Install it: pip install 'bandstand[local]'."
+        findings.problem(601, place, f"{strategy}, and optuna is not installed", "optuna", fix)
 
 
 def _check_members(

@@ -154,7 +154,7 @@ class TuningPlan:
     name: str
     objective: str
     goal: Literal["maximize", "minimize"]
-    strategy: Literal["Hyperband", "Random", "Grid"]
+    strategy: Literal["Hyperband", "Random", "Grid", "Bayesian"]
     min_resource: int
     max_resource: int | None
     jobs: int

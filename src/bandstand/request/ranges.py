@@ -1,12 +1,13 @@
-"""Ranges of hyperparameters: where a number between 0 and 1 becomes a setting, as text."""
+"""Ranges of hyperparameters: where a number between 0 and 1 becomes a setting, as text, and back."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 Scaling = Literal["Auto", "Linear", "Logarithmic", "ReverseLogarithmic"]
+Number = TypeVar("Number", int, float)
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,20 @@ class IntegerRange:
             value = self.low + (self.high - self.low + 1) * numerator // denominator
         return str(min(max(value, self.low), self.high))
 
+    def place(self, text: str) -> float | None:
+        """Return the place of a value, the middle of its share; None for texts that are not in the range.
+
+        Args:
+            text: The value, as `at` gives it.
+        """
+        value = _number_or_none(int, text)
+        if value is None or not self.low <= value <= self.high:
+            return None
+        if self.scaling == "Logarithmic":
+            start, end = math.log(self.low - 0.5), math.log(self.high + 0.5)
+            return _within((math.log(value) - start) / (end - start))
+        return _within((2 * (value - self.low) + 1) / (2 * (self.high - self.low + 1)))
+
 
 @dataclass(frozen=True)
 class ContinuousRange:
@@ -77,6 +92,24 @@ class ContinuousRange:
             value = _between(self.low, self.high, unit)
         return repr(min(max(value, self.low), self.high))
 
+    def place(self, text: str) -> float | None:
+        """Return the place of a value; None for texts that are not in the range.
+
+        Args:
+            text: The value, as `at` gives it.
+        """
+        value = _number_or_none(float, text)
+        if value is None or not self.low <= value <= self.high:
+            return None
+        ends = (self.low, value, self.high)
+        if self.scaling == "Logarithmic":
+            low, here, high = (math.log(each) for each in ends)
+        elif self.scaling == "ReverseLogarithmic":
+            low, here, high = (-math.log1p(-each) for each in ends)
+        else:
+            low, here, high = (each / 2 for each in ends)  # halves, whose distance cannot overflow
+        return _within((here - low) / (high - low)) if high > low else 0.5
+
 
 @dataclass(frozen=True)
 class CategoricalRange:
@@ -99,6 +132,14 @@ class CategoricalRange:
         _require_unit(unit)
         return self.values[min(int(unit * len(self.values)), len(self.values) - 1)]
 
+    def place(self, text: str) -> float | None:
+        """Return the place of a word, the middle of its share; None for words that are not in the list.
+
+        Args:
+            text: The word.
+        """
+        return (self.values.index(text) + 0.5) / len(self.values) if text in self.values else None
+
 
 Range = IntegerRange | ContinuousRange | CategoricalRange
 
@@ -106,6 +147,17 @@ Range = IntegerRange | ContinuousRange | CategoricalRange
 def _between(low: float, high: float, unit: float) -> float:
     """Weigh the two ends rather than add a share of their distance, which overflows for the widest ranges."""
     return low * (1.0 - unit) + high * unit
+
+
+def _within(place: float) -> float:
+    return min(max(place, 0.0), 1.0 - 2.0**-53)
+
+
+def _number_or_none(kind: type[Number], text: str) -> Number | None:
+    try:
+        return kind(text)
+    except ValueError:
+        return None
 
 
 def _require_unit(unit: float) -> None:

@@ -74,7 +74,7 @@ class Ledger:
         """
         self._names[start.trial] = name
         self._write(connection, [start], now)
-        self.tell(connection, Started(start.trial), now)
+        self.tell(connection, Started(start.trial, start.settings), now)
 
     def tell(
         self, connection: sqlite3.Connection, event: Event, now: float, over: Collection[int] = ()

@@ -18,6 +18,7 @@ from bandstand.runs.snapshot import JobRow, Observer, Outcome, Snapshot, StopFla
 from bandstand.runs.stored import TuningJob, add_tuning_job
 from bandstand.runs.tuning import Tuning
 from bandstand.study import Study, StudySpec
+from bandstand.study.model import require_model
 
 __all__ = ["JobRow", "Observer", "Outcome", "Snapshot", "StopFlag", "train", "tune"]
 
@@ -51,11 +52,15 @@ def tune(
 
     Raises:
         InputError: The name is taken.
-        PlatformError: The record cannot be written; the training jobs have been asked to stop.
+        PlatformError: The record cannot be written, and the training jobs have been asked to stop; or the
+            strategy needs a package that is not installed.
     """
     seed = secrets.randbelow(2**31) if plan.seed is None else plan.seed
+    spec = StudySpec.from_plan(plan, seed)
+    if spec.modelled:
+        require_model()
     with _launcher(record, backend, observer, stop, grace, clock) as launcher:
-        ledger = Ledger(record, plan.name, Study(StudySpec.from_plan(plan, seed)))
+        ledger = Ledger(record, plan.name, Study(spec))
         job = TuningJob(plan.name, launcher.claim.owner, plan, seed, grace, launcher.clock.time())
         with record.transaction() as connection:
             add_tuning_job(connection, job)

@@ -15,9 +15,12 @@ class Started:
 
     Args:
         trial: Its number, from 1, as an asked-for `Start` gave it.
+        settings: (name, value as text) of every tuned hyperparameter that it was started with; None means
+            those that the study would have asked for.
     """
 
     trial: int
+    settings: tuple[tuple[str, str], ...] | None = None
 
 
 @dataclass(frozen=True)

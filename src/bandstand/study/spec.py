@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from bandstand.request.plan import TuningPlan
     from bandstand.request.ranges import Range
 
-STRATEGIES = ("Hyperband", "Random", "Grid")
+STRATEGIES = ("Hyperband", "Random", "Grid", "Bayesian")
 
 
 @dataclass(frozen=True)
@@ -21,12 +21,12 @@ class StudySpec:
 
     Args:
         goal: "maximize" or "minimize".
-        strategy: "Hyperband", "Random" or "Grid".
+        strategy: "Hyperband", "Random", "Grid" or "Bayesian".
         min_resource: Objective reports before which Hyperband stops nothing, at least 1.
         max_resource: Objective reports at which Hyperband stops a training job; None without it.
         jobs: Training jobs in all, at least 1; with Grid one per combination.
         parallel: Training jobs at the same time, at least 1.
-        seed: Settings of trial k depend on it and on k only.
+        seed: Settings of trial k depend on it and on k only; with Bayesian also on what happened before.
         ranges: The tuned hyperparameters.
         early_stopping: Whether the median rule stops training jobs; not with Hyperband, which has its own.
 
@@ -75,6 +75,11 @@ class StudySpec:
     def maximize(self) -> bool:
         """Whether greater objectives are better."""
         return self.goal == "maximize"
+
+    @property
+    def modelled(self) -> bool:
+        """Whether settings come from a model of what was tried, and so depend on what happened before."""
+        return self.strategy == "Bayesian"
 
     @classmethod
     def from_plan(cls, plan: TuningPlan, seed: int) -> StudySpec:

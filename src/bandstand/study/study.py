@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import islice
 
 from bandstand.errors import InputError
@@ -10,6 +10,7 @@ from bandstand.study.decisions import Answer, Finish, Start, Stop, StopKind, Sto
 from bandstand.study.events import Ended, Event, Halted, Reported, Started
 from bandstand.study.finish import FIRST_ATTEMPTS, all_ended, ended_early
 from bandstand.study.median import MedianRule
+from bandstand.study.model import Observation, modelled_settings
 from bandstand.study.settings import Grid, Settings, random_settings
 from bandstand.study.spec import StudySpec
 from bandstand.study.strategies import Hyperband, RunToEnd, Strategy
@@ -39,6 +40,7 @@ class Study:
         self._trials: dict[int, Trial] = {}
         self._running: set[int] = set()
         self._lowest_waiting = 1
+        self._drawn: dict[int, Settings] = {}
         self._any_success = False
         self._ending: StopKind | None = None
         self._finish: Finish | None = None
@@ -53,7 +55,10 @@ class Study:
         free = max(0, self.spec.parallel - len(self._running))
         numbers = range(self._lowest_waiting, self.spec.jobs + 1)
         waiting = (number for number in numbers if number not in self._trials)
-        return tuple(Start(number, self._settings(number)) for number in islice(waiting, free))
+        starts: list[Start] = []
+        for number in islice(waiting, free):
+            starts.append(Start(number, self._settings(number, starts)))
+        return tuple(starts)
 
     def tell(self, event: Event) -> tuple[Answer, ...]:
         """Take in what happened and decide at once, from what is known now.
@@ -69,8 +74,8 @@ class Study:
         """
         stops: tuple[Stop, ...]
         match event:
-            case Started(number):
-                stops = self._started(number)
+            case Started():
+                stops = self._started(event)
             case Reported(number, value):
                 stops = self._reported(self._trial(number, event), value)
             case Ended():
@@ -132,10 +137,17 @@ class Study:
         max_resource = self.spec.max_resource if self.spec.strategy == "Hyperband" else None
         return summarize(self._trials.values(), asked, max_resource)
 
-    def _settings(self, number: int) -> Settings:
+    def _settings(self, number: int, before: Sequence[Start]) -> Settings:
+        """The settings of a trial that starts after those which are asked for `before` it."""
         if self._grid is not None:
             return self._grid.settings(number)
-        return random_settings(self.spec.seed, number, self.spec.ranges)
+        if not self.spec.modelled:
+            return random_settings(self.spec.seed, number, self.spec.ranges)
+        if number not in self._drawn:
+            known = [trial.observation() for trial in self._trials.values()]
+            known += [Observation(start.settings, "running") for start in before]
+            self._drawn[number] = modelled_settings(self.spec, number, known)
+        return self._drawn[number]
 
     def _trial(self, number: int, event: Event) -> Trial:
         if number not in self._trials:
@@ -145,13 +157,18 @@ class Study:
             )
         return self._trials[number]
 
-    def _started(self, number: int) -> tuple[Stop, ...]:
+    def _started(self, event: Started) -> tuple[Stop, ...]:
+        number = event.trial
         if number in self._trials or not 1 <= number <= self.spec.jobs:
             raise InputError(
                 f"The record does not fit this study: found that training job {number} started, but each of "
                 f"1 to {self.spec.jobs} starts once. Tell only starts that were asked for."
             )
-        self._trials[number] = Trial(number)
+        in_turn = number == self._lowest_waiting
+        settings = event.settings or (self._settings(number, ()) if self.spec.modelled else None)
+        if not in_turn or settings != self._drawn.pop(number, None):
+            self._drawn.clear()  # what was drawn for others took it that this one starts first, so
+        self._trials[number] = Trial(number, settings=settings)
         self._running.add(number)
         while self._lowest_waiting in self._trials:
             self._lowest_waiting += 1
@@ -174,6 +191,7 @@ class Study:
         trial.outcome = event.outcome
         trial.objective = trial.latest if event.objective is None else event.objective
         self._running.remove(trial.number)
+        self._drawn.clear()
         self._any_success = self._any_success or trial.succeeded
         ended = len(self._trials) - len(self._running)
         if self._ending is None and not self._any_success and ended >= FIRST_ATTEMPTS:

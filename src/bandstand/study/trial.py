@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from bandstand.study.decisions import StopReason
 from bandstand.study.events import Outcome
+from bandstand.study.model import Observation
 from bandstand.study.rungs import usable
+from bandstand.study.settings import Settings
 
 
 @dataclass
@@ -20,6 +22,7 @@ class Trial:
         stop: Why it was told to stop; None when it was not.
         outcome: How it ended; None while it runs.
         objective: Its final objective; None before its end, or when it reported none.
+        settings: The tuned hyperparameters that it was started with, where the study has to know them.
     """
 
     number: int
@@ -28,6 +31,17 @@ class Trial:
     stop: StopReason | None = None
     outcome: Outcome | None = None
     objective: float | None = None
+    settings: Settings | None = None
+
+    def observation(self) -> Observation:
+        """What a model learns from it; its settings have to be known."""
+        settings = self.settings or ()
+        if self.outcome is None:
+            return Observation(settings, "running")
+        if not self.succeeded:
+            return Observation(settings, "bad")
+        cut = self.stop is not None and self.stop.kind in ("rung", "median")
+        return Observation(settings, "cut" if cut else "ended", self.objective, self.reports)
 
     @property
     def running(self) -> bool:

@@ -25,8 +25,10 @@ def to_document(entry: Event | Decision) -> Document:
         A document with the key "type", from which `from_document` makes an equal entry.
     """
     match entry:
-        case Started(trial):
+        case Started(trial, None):
             return {"type": "started", "trial": trial}
+        case Started(trial, settings):
+            return {"type": "started", "trial": trial, "settings": [list(pair) for pair in settings or ()]}
         case Reported(trial, value):
             return {"type": "reported", "trial": trial, "value": _number_out(value)}
         case Ended(trial, outcome, objective):
@@ -100,7 +102,9 @@ def _settings_in(pairs: list[list[str]]) -> tuple[tuple[str, str], ...]:
 
 
 _READERS: dict[str, Callable[[Mapping[str, Any]], Event | Decision]] = {
-    "started": lambda document: Started(document["trial"]),
+    "started": lambda document: Started(
+        document["trial"], _settings_in(document["settings"]) if "settings" in document else None
+    ),
     "reported": lambda document: Reported(document["trial"], _value_in(document["value"])),
     "ended": lambda document: Ended(
         document["trial"], document["outcome"], _number_in(document["objective"])
