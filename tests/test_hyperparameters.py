@@ -258,6 +258,20 @@ def test_a_missing_one_without_a_default_names_the_nearest_and_all_that_are_give
         Hyperparameters({}).text("x")
 
 
+def test_a_missing_one_asked_for_in_brackets_is_a_key_error_that_says_the_same() -> None:
+    given_ = Hyperparameters({"epochs": "3"})
+    with pytest.raises(KeyError) as caught:
+        given_["epcohs"]
+    assert isinstance(caught.value, InputError)
+    assert str(caught.value) == (
+        "Hyperparameter 'epcohs' is missing; given are: epochs. Did you mean it by 'epochs'?"
+    )
+    assert given_.get("epcohs", "7") == "7"
+    assert "epcohs" not in given_
+    with pytest.raises(KeyError, match="Hyperparameter 3 is missing"):
+        given_[3]  # type: ignore[index]
+
+
 def test_names_of_the_platform_are_kept_apart() -> None:
     raw = {
         "sagemaker_program": '"t.py"',

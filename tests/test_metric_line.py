@@ -2,6 +2,7 @@ import math
 import re
 import struct
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import pytest
@@ -184,3 +185,21 @@ def test_a_name_whose_pattern_would_be_too_long_is_refused_with_all_the_others()
     assert f"{MAX_PATTERN} are allowed" in str(caught.value)
     assert "'a b'" in str(caught.value)
     assert len(metric_definitions(["x" * MAX_NAME])[0]["Regex"]) <= MAX_PATTERN
+
+
+@pytest.mark.parametrize("values", [0.5, [("loss", 0.5)], "loss=0.5", None])
+def test_metrics_without_names_are_told_as_such(values: Any) -> None:
+    with pytest.raises(JobError, match="give metrics by name, such as"):
+        format_line(1, values)
+
+
+def test_a_name_that_is_no_text_is_told_as_such() -> None:
+    with pytest.raises(JobError, match="7 cannot be the name of a metric: it is no text"):
+        format_line(1, {7: 0.5})  # type: ignore[dict-item]
+    with pytest.raises(InputError, match="None cannot be the name of a metric: it is no text"):
+        metric_definitions([None])  # type: ignore[list-item]
+
+
+def test_one_text_is_no_list_of_names() -> None:
+    with pytest.raises(InputError, match=r"found the text 'loss'. Write \['loss'\]"):
+        metric_definitions("loss")

@@ -56,6 +56,12 @@ def strip_reserved(mapping: Mapping[str, str]) -> dict[str, str]:
     return {name: text for name, text in mapping.items() if not is_reserved(name)}
 
 
+class MissingHyperparameterError(InputError, KeyError):
+    """A hyperparameter was asked for that the job does not have; a KeyError, as of every mapping."""
+
+    __str__ = InputError.__str__
+
+
 class Hyperparameters(Mapping[str, str]):
     """A training job's hyperparameters: a mapping of name to raw text, with typed readers.
 
@@ -75,7 +81,10 @@ class Hyperparameters(Mapping[str, str]):
         )
 
     def __getitem__(self, name: str) -> str:
-        return self._values[name]
+        try:
+            return self._values[name]
+        except KeyError:
+            raise MissingHyperparameterError(self._missing(name)) from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
@@ -159,10 +168,13 @@ class Hyperparameters(Mapping[str, str]):
     def _default(self, name: str, default: Any) -> Any:
         if default is not _MISSING:
             return default
-        near = nearest(name, self._values)
+        raise InputError(self._missing(name))
+
+    def _missing(self, name: str) -> str:
+        near = nearest(name, self._values) if isinstance(name, str) else None
         hint = f" Did you mean it by {near!r}?" if near else ""
         have = ", ".join(sorted(self._values)) or "none"
-        raise InputError(f"Hyperparameter {name!r} is missing; given are: {have}.{hint}")
+        return f"Hyperparameter {name!r} is missing; given are: {have}.{hint}"
 
 
 def _verbatim(text: str) -> str:

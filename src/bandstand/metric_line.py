@@ -72,6 +72,8 @@ def name_problem(name: str) -> str | None:
     Args:
         name: The name as it would stand before the `=`.
     """
+    if not isinstance(name, str):
+        return "it is no text"
     if not 1 <= len(name) <= MAX_NAME:
         return f"it has {len(name)} characters; 1 to {MAX_NAME} are allowed"
     if name in RESERVED_NAMES:
@@ -79,6 +81,10 @@ def name_problem(name: str) -> str | None:
     if "=" in name or any(letter.isspace() or not letter.isprintable() for letter in name):
         return "white space, '=' and unprintable characters are not allowed"
     return None
+
+
+def _shortly(found: object) -> str:
+    return repr(found[:MAX_NAME] if isinstance(found, str) else found)[: MAX_NAME + 2]
 
 
 def format_line(iteration: int, values: Mapping[str, float], goals: Mapping[str, str] = _NO_GOALS) -> str:
@@ -107,6 +113,11 @@ def format_line(iteration: int, values: Mapping[str, float], goals: Mapping[str,
         raise JobError(f"An iteration is a whole number from 1; found {iteration!r}.") from None
     if number < 1:
         raise JobError(f"Iterations are counted from 1; found {number}.")
+    if not isinstance(values, Mapping):
+        raise JobError(
+            f"Iteration {number} reports {_shortly(values)}; give metrics by name, such as "
+            '{"validation:loss": 0.5}.'
+        )
     if not values:
         raise JobError(f"Iteration {number} reports no metric; give at least one name and value.")
     parts = [f"iteration={number}"]
@@ -114,7 +125,7 @@ def format_line(iteration: int, values: Mapping[str, float], goals: Mapping[str,
     for name, given in values.items():
         problem = name_problem(name)
         if problem:
-            raise JobError(f"{name[:MAX_NAME]!r} cannot be the name of a metric: {problem}.")
+            raise JobError(f"{_shortly(name)} cannot be the name of a metric: {problem}.")
         value = _as_float(name, given, number)
         if not math.isfinite(value):
             nonfinite = True
@@ -142,15 +153,18 @@ def metric_definitions(names: Iterable[str]) -> list[dict[str, str]]:
     Raises:
         InputError: For names that a metric line or a definition cannot hold, all of them at once.
     """
+    if isinstance(names, str):
+        found = _shortly(names)
+        raise InputError(f"Metric names come in a list; found the text {found}. Write [{found}].")
     definitions, problems = [], []
     for name in dict.fromkeys(names):
         problem = name_problem(name)
-        escaped = _META.sub(lambda found: "\\" + found.group(), name)
+        escaped = _META.sub(lambda found: "\\" + found.group(), str(name))
         pattern = f" {escaped}=({NUMBER})"
         if problem is None and len(pattern) > MAX_PATTERN:
             problem = f"its pattern has {len(pattern)} characters; {MAX_PATTERN} are allowed"
         if problem:
-            problems.append(f"{name[:MAX_NAME]!r} cannot be the name of a metric: {problem}.")
+            problems.append(f"{_shortly(name)} cannot be the name of a metric: {problem}.")
         definitions.append({"Name": name, "Regex": pattern})
     if problems:
         raise InputError("\n".join(problems))
