@@ -6,23 +6,33 @@ RUN_EXTRAS := xgboost,launch,local,report,examples
 MARKETING := examples/direct_marketing
 
 .DEFAULT_GOAL := help
-.PHONY: help tune test check format docs clean
+.PHONY: help tune test check format clean python-as-asked
 
 help:  ## this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*##/\t/' | expand -t 12
+	@echo
+	@echo "PYTHON=python3.12 chooses another Python for .venv; afterwards '. .venv/bin/activate' gives you the command bandstand."
 
-.venv/bin/python:
+# Made only once it is whole: an installation that was interrupted, however hard, is taken up again.
+.venv/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "Bandstand needs Python 3.11 or newer, found: $$($(PYTHON) --version 2>&1). Try: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 2; }
-	@echo "Making a virtual environment in .venv"
-	@$(PYTHON) -m venv .venv || { rm -rf .venv; echo "The virtual environment could not be made; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 2; }
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || { echo "Making a virtual environment in .venv"; $(PYTHON) -m venv .venv; } || \
+	  { echo "The virtual environment could not be made; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 2; }
+	@touch $@
 
-.venv/.run: .venv/bin/python pyproject.toml
+python-as-asked:
+ifeq ($(origin PYTHON),command line)
+	@test ! -x $(BIN)/python || test "$$($(PYTHON) --version)" = "$$($(BIN)/python --version)" || \
+	  echo "note: .venv has $$($(BIN)/python --version), not $$($(PYTHON) --version); 'make clean' first to change it" >&2
+endif
+
+.venv/.run: .venv/.made pyproject.toml | python-as-asked
 	@echo "Installing Bandstand and XGBoost into .venv (about a minute the first time)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$(RUN_EXTRAS)]'
 	@touch $@
 
-.venv/.dev: .venv/bin/python pyproject.toml
+.venv/.dev: .venv/.made pyproject.toml | python-as-asked
 	@echo "Installing Bandstand with its development tools into .venv (about a minute the first time)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$(RUN_EXTRAS),dev]'
 	@touch $@ .venv/.run
