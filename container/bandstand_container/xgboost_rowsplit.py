@@ -15,9 +15,10 @@ from bandstand.training.exact import ExactMetrics
 from bandstand.training.output import note
 from bandstand.training.ring import Ring, join_ring, plain_message
 from bandstand.training.ring_members import settle
-from bandstand.training.rows import LoadedChannel, Rows, load, rank_names
+from bandstand.training.rows import LoadedChannel, load, rank_names
 from bandstand.training.run import Run
 from bandstand_container.refusals import plain_refusals
+from bandstand_container.xgboost_matrix import matrix_of, note_index_base, query_problems
 from bandstand_container.xgboost_patience import Patience
 from bandstand_container.xgboost_settings import OWN_NAMES, Settings, read_settings
 from bandstand_container.xgboost_trial import try_labels, try_settings
@@ -39,7 +40,7 @@ def main() -> None:
     run = bandstand.start()
     with plain_refusals(), told_warnings(tell=run.is_leader):
         settings = check_settings(run)
-        channels = load(run, ["train"], optional=["validation"])
+        channels = load(run, ["train"], ["validation"], settings.columns)
         check_labels(run, settings, channels)
         members, channels = settle(run, channels)
         run.note_rows(len(channels["train"].rows))
@@ -82,6 +83,9 @@ def check_labels(run: Run, settings: Settings, channels: Mapping[str, LoadedChan
             f"The tuning objective is {watched!r}, but the job has no rows in a channel 'validation'. Add "
             "the channel, or choose a metric of the training channel such as train:auc."
         )
+    own = query_problems(settings, channels, run.world_size)
+    if own:
+        raise InputError("\n".join(own))
     own = [text for channel in channels.values() for text in try_labels(settings.parameters, channel.rows)]
     found = run.gather(own)
     names = rank_names(run)
@@ -103,14 +107,16 @@ def train(run: Run, ring: Ring, settings: Settings, channels: dict[str, LoadedCh
     evaluated = {"validation"}
     if settings.train_metrics or (settings.train_metrics is None and "validation" not in channels):
         evaluated.add("train")
+    base = channels["train"].index_base
     matrices, metrics = {}, {}
     for name in list(channels):
         rows = channels.pop(name).rows
         if name in evaluated:
-            metrics[name] = ExactMetrics(ring, parameters, name, rows.labels)
+            metrics[name] = ExactMetrics(ring, parameters, name, rows.labels, rows.group_weights, rows.groups)
         matrices[name] = matrix_of(rows, settings)
         del rows
     booster = xgboost.Booster(parameters, list(matrices.values()), model_file=run.resume_path)
+    note_index_base(booster, base)
     booster.set_param("validate_parameters", "0")  # they have been, and names without effect were told
     patience = Patience(ring, settings.patience, settings.watched) if settings.patience else None
     pace = Pace(ring)
@@ -139,14 +145,6 @@ def train(run: Run, ring: Ring, settings: Settings, channels: dict[str, LoadedCh
     if run.is_leader:
         digest = hashlib.sha256(data).hexdigest()
         note(f"model {path}: {booster.num_boosted_rounds()} iterations, {len(data)} bytes, sha256 {digest}.")
-
-
-def matrix_of(rows: Rows, settings: Settings) -> xgboost.DMatrix:
-    """Rows as XGBoost keeps them; without rows one that counts nowhere, since it takes no empty ones."""
-    threads = int(settings.parameters.get("nthread", settings.parameters.get("n_jobs", "0"))) or None
-    if not len(rows):
-        return xgboost.DMatrix(np.full((1, rows.columns), np.nan, np.float32), [0.0], nthread=threads)
-    return xgboost.DMatrix(rows.features, rows.labels, nthread=threads)
 
 
 def require_one_model(ring: Ring, booster: xgboost.Booster) -> None:

@@ -9,6 +9,7 @@ from typing import TypeVar
 from bandstand.errors import InputError
 from bandstand.hyperparameters import Hyperparameters, decode, encode, nearest
 from bandstand.metrics import known_goal
+from bandstand.training.rows import Columns
 
 OWN_NAMES = (
     "algorithm",
@@ -16,6 +17,12 @@ OWN_NAMES = (
     "eval_metric",
     "early_stopping_rounds",
     "train_metrics",
+    "label",
+    "weight",
+    "csv_weights",
+    "qid",
+    "header",
+    "index_base",
     "save_model_on_termination",  # AWS's container has it; here the model is saved in any case
 )
 """What this algorithm reads itself; every other name goes to XGBoost."""
@@ -36,6 +43,7 @@ class Settings:
         train_metrics: Whether to evaluate the training channel as well; None if nothing was said.
         patience: Iterations without a better value after which training ends; None to go on.
         watched: The metric that a tuning job optimizes, and that early stopping watches; None for the last.
+        columns: Which columns of the data are no features.
     """
 
     rounds: int
@@ -44,6 +52,7 @@ class Settings:
     train_metrics: bool | None
     patience: int | None
     watched: str | None
+    columns: Columns
 
     def for_booster(self) -> dict[str, object]:
         """Everything that `xgboost.Booster` takes."""
@@ -96,8 +105,27 @@ def read_settings(given: Hyperparameters, ranks: int, threads: int) -> tuple[Set
             f"early_stopping_rounds is given, but whether {stopper!r} should grow or fall is not known. Put "
             "a metric such as auc or logloss last in eval_metric, or leave early_stopping_rounds out."
         )
-    settings = Settings(rounds, parameters, tuple(dict.fromkeys(metrics)), train_metrics, patience, watched)
+    columns = _columns(given, problems)
+    metrics = list(dict.fromkeys(metrics))
+    settings = Settings(rounds, parameters, tuple(metrics), train_metrics, patience, watched, columns)
     return settings, problems
+
+
+def _columns(given: Hyperparameters, problems: list[str]) -> Columns:
+    """What the job says of the data's columns."""
+    weight = given.text("weight", None)
+    if _tried(lambda: given.boolean("csv_weights", False), problems, False):
+        if weight is not None:
+            problems.append(
+                f"csv_weights says that column 2 holds the weights, and weight is {weight!r}. Give one "
+                "of them."
+            )
+        weight = "2"
+    base = _tried(lambda: given.integer("index_base", None), problems, None)
+    if base not in (None, 0, 1):
+        problems.append(f"Hyperparameter 'index_base' is {base}; expected 0 or 1.")
+    header = _tried(lambda: given.boolean("header", False), problems, False)
+    return Columns(given.text("label", "1"), weight, given.text("qid", None), bool(header), base)
 
 
 def _positive(given: Hyperparameters, name: str) -> int:

@@ -91,10 +91,10 @@ def try_labels(parameters: Mapping[str, str], rows: Rows) -> list[str]:
         bad = [label for label in distinct if _refusal(parameters, np.array([label]), rows.columns)]
     problems = []
     for label in bad[:_TOLD]:
-        file, line = rows.locate(int(np.argmax(rows.labels == label)))
+        place = rows.locate(int(np.argmax(rows.labels == label)))
         objective = parameters.get("objective", "the default objective")
         found = str(label).removesuffix(".0")
-        problems.append(f"{file}, line {line}: the label is {found}, which {objective} refuses: {message}")
+        problems.append(f"{place}: the label is {found}, which {objective} refuses: {message}")
     return problems or [message]
 
 

@@ -49,7 +49,8 @@ def test_replicated_rows_are_shared_out_once_and_the_log_tells(
     assert all(600 < rows < 740 for rows in of_hosts)
     assert counts(job.leader.err, "validation")[0] == 2
     share = 100 * campaign[:1000, 0].mean()
-    assert f"{campaign.shape[1]} columns (the label and {campaign.shape[1] - 1} features)" in job.leader.err
+    columns = campaign.shape[1]
+    assert f"{columns} columns (label in column 1, {columns - 1} features)" in job.leader.err
     assert f"label 1 in {share:.2f} % of the rows" in job.leader.err
     assert "channel train: not read: _SUCCESS." in job.leader.err
     assert sorted(int(n) for n in re.findall(r"has (\d+) rows\.", job.log)) == sorted(of_hosts)

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bandstand.training.rows import DataFile, Reading, read_rows, split
-from bandstand.training.rows.reading import MAX_FAULTS
+from bandstand.errors import InputError
+from bandstand.training.rows import Columns, DataFile, Reading, read_rows, read_share, split
+from bandstand.training.rows.places import MAX_FAULTS
 
 
 def read(tmp_path: Path, *contents: bytes, parts: int = 1, part: int = 0, block: int = 1 << 20) -> Reading:
@@ -16,7 +17,7 @@ def read(tmp_path: Path, *contents: bytes, parts: int = 1, part: int = 0, block:
         path = tmp_path / f"{chr(97 + number)}.csv"
         path.write_bytes(content)
         files.append(DataFile(path.name, path, len(content)))
-    return read_rows(split(files, part, parts), block)
+    return read_rows(split(files, part, parts), block=block)
 
 
 @pytest.mark.parametrize(
@@ -106,3 +107,55 @@ def test_the_width_that_most_rows_have_is_the_expected_one(tmp_path: Path) -> No
     assert [(fault.line, fault.text[:31]) for fault in reading.faults] == [
         (1, "it has 3 columns; expected 2, a")
     ]
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "words"),
+    [
+        (b"2,1,1,5\n2,,1,5\n", 2, "the label (column 2) is empty"),
+        (b"2,1,1,5\n-1,1,1,5\n", 2, "the weight (column 1) is -1; expected a finite number from 0 on"),
+        (b"2,1,1,5\n,1,1,5\n", 2, "the weight (column 1) is empty"),
+        (b"2,1,1,5\n2,1,1.5,5\n", 2, "the query (column 3) is 1.5; expected a whole number"),
+        (b"2,1,1,5\n2,1,-1,5\n", 2, "the query (column 3) is -1"),
+        (b"2,1,7,5\n2,0,8,5\n2,1,7,5\n", 3, "query 7 comes again after another one"),
+        (b"2,1,7,5\n3,0,7,5\n", 2, "its weight is 3, but that of the first row of its query"),
+        (b"1,2,3\n", 1, "it has 3 columns; expected the label and the weight and the query and at least"),
+        (b"1\n", 1, "the label is column 2, but there is one column"),
+    ],
+)
+def test_faults_of_weights_and_queries_tell_line_and_column(
+    tmp_path: Path, content: bytes, line: int, words: str
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(content)
+    columns = Columns(label="2", weight="1", query="3")
+    reading = read_share([DataFile("a.csv", path, len(content))], 0, 1, "csv", columns)
+    assert [fault.line for fault in reading.faults] == [line]
+    assert words in reading.faults[0].text
+
+
+def test_a_header_that_is_declared_gives_names_and_files_with_other_names_are_refused(tmp_path: Path) -> None:
+    contents = {"a.csv": b'\xef\xbb\xbf"age",y, rate\r\n30,1,5\r\n', "b.csv": b"age,rate,y\n1,2,3\n"}
+    files = []
+    for name, content in contents.items():
+        (tmp_path / name).write_bytes(content)
+        files.append(DataFile(name, tmp_path / name, len(content)))
+    columns = Columns(label="y", header=True)
+    reading = read_share(files[:1], 0, 1, "csv", columns)
+    assert reading.names == ("age", "y", "rate")
+    assert reading.rows.labels.tolist() == [1.0]
+    assert reading.rows.features.tolist() == [[30.0, 5.0]]
+    assert reading.rows.locate(0) == (str(tmp_path / "a.csv"), 2, "line")
+    faults = read_share(files, 0, 1, "csv", columns).faults
+    assert [str(fault)[len(str(tmp_path)) :][:52] for fault in faults] == [
+        "/b.csv, line 2: its column 2 is named 'rate', but th"
+    ]
+    faults = read_share(files[:1], 0, 1, "csv", Columns(label="z", header=True)).faults
+    assert "the label is 'z', but the columns are age, y, rate." in faults[0].text
+
+
+def test_a_declared_header_that_is_a_row_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"1,2.5,3\n0,1,2\n")
+    with pytest.raises(InputError, match="line 1: it holds numbers only, but header=true says"):
+        read_share([DataFile("a.csv", path, 14)], 0, 1, "csv", Columns(header=True))

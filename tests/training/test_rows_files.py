@@ -40,7 +40,9 @@ def test_without_a_content_type_the_ending_tells(tmp_path: Path) -> None:
 
 def test_without_a_content_type_and_ending_the_channel_is_refused(tmp_path: Path) -> None:
     fill(tmp_path, "part-0", "_SUCCESS")
-    with pytest.raises(InputError, match=r"no content type and no file that ends in \.csv; found: part-0\."):
+    with pytest.raises(
+        InputError, match=r"no content type and no file that ends in \.csv, .*; found: part-0\. Give"
+    ):
         list_files(Channel("train", tmp_path))
 
 
@@ -57,9 +59,15 @@ def test_the_usual_spellings_of_csv_are_known(tmp_path: Path, kind: str) -> None
 
 @pytest.mark.parametrize(
     ("kind", "words"),
-    [("text/libsvm", "this version reads text/csv or csv"), ("text/csv;label_size=0", "label_size=0 is not")],
+    [
+        ("text/plain", "expected one of text/csv, csv, text/libsvm"),
+        ("text/csv;label_size=0", "label_size=0 is not"),
+        ("application/x-parquet; header=present", "header=present is not"),
+    ],
 )
-def test_other_content_types_are_refused(tmp_path: Path, kind: str, words: str) -> None:
+def test_content_types_and_parameters_that_are_not_known_are_refused(
+    tmp_path: Path, kind: str, words: str
+) -> None:
     with pytest.raises(InputError, match=words):
         list_files(Channel("train", tmp_path, kind))
 
@@ -78,3 +86,33 @@ def test_linked_files_and_folders_are_read_and_a_circle_of_links_ends(tmp_path: 
     (tmp_path / "store" / "up").symlink_to(channel)
     files = list_files(Channel("train", channel))
     assert [file.name for file in files.data] == ["linked/a.csv", "linked/b.csv", "x.csv"]
+
+
+@pytest.mark.parametrize(
+    ("content_type", "names", "kind", "header"),
+    [
+        ("text/csv; header=present", ["part-0"], "csv", True),
+        ("text/csv; header=absent", ["part-0"], "csv", False),
+        ("text/libsvm", ["a.csv"], "libsvm", None),
+        ("text/x-libsvm", ["a"], "libsvm", None),
+        ("libsvm", ["a"], "libsvm", None),
+        ("application/x-parquet", ["a"], "parquet", None),
+        ("parquet", ["a"], "parquet", None),
+        (None, ["a.csv", "b.CSV.GZ"], "csv", None),
+        (None, ["a.svm", "b.libsvm.gz", "notes.txt"], "libsvm", None),
+        (None, ["a.pq", "b.parquet", "_metadata", ".c.csv"], "parquet", None),
+        (None, [], None, None),
+    ],
+)
+def test_the_content_type_tells_the_kind_else_the_names_of_the_files(
+    tmp_path: Path, content_type: str | None, names: list[str], kind: str | None, header: bool | None
+) -> None:
+    fill(tmp_path, *names)
+    files = list_files(Channel("train", tmp_path, content_type))
+    assert (files.kind, files.header) == (kind, header)
+
+
+def test_names_that_tell_different_kinds_are_refused(tmp_path: Path) -> None:
+    fill(tmp_path, "a.csv", "b.libsvm.gz", "c.csv")
+    with pytest.raises(InputError, match=r"several kinds: CSV: a\.csv, c\.csv; libsvm: b\.libsvm\.gz\. Keep"):
+        list_files(Channel("train", tmp_path))

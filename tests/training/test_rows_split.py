@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import math
 from pathlib import Path
 
@@ -11,8 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bandstand.errors import InputError
-from bandstand.training.rows import ByteRange, DataFile, read_rows, split
+from bandstand.training.rows import ByteRange, Columns, DataFile, read_rows, read_share, share_of, split
+from bandstand.training.rows.csv_parsing import parse
 from bandstand.training.rows.ranges import count_lines, read_lines
+from bandstand.training.rows.shares import deal
 
 ENDS = st.sampled_from([b"\n", b"\r\n", b"\n\n", b"\n \t\n", b"\r\n\r\n"])
 NUMBERS = st.one_of(
@@ -58,7 +61,7 @@ def test_the_workers_shares_are_all_rows_once_and_in_order(
         data.append(DataFile(path.name, path, len(content)))
     expected = [[number(field) for field in row] for _, rows in files for row in rows]
 
-    readings = [read_rows(split(data, part, parts), block) for part in range(parts)]
+    readings = [read_rows(split(data, part, parts), block=block) for part in range(parts)]
 
     assert [fault for reading in readings for fault in reading.faults] == []
     found = [
@@ -165,9 +168,76 @@ def test_a_row_can_be_located_in_its_file(tmp_path: Path) -> None:
     files = [DataFile(path.name, path, path.stat().st_size) for path in (first, second)]
     rows = [read_rows(split(files, part, 2)).rows for part in range(2)]
     assert [share.labels.tolist() for share in rows] == [[1.0, 3.0], [5.0, 7.0, 9.0]]
-    assert [rows[0].locate(row) for row in range(2)] == [(str(first), 2), (str(first), 4)]
+    assert [rows[0].locate(row) for row in range(2)] == [(str(first), 2, "line"), (str(first), 4, "line")]
     assert [rows[1].locate(row) for row in range(3)] == [
-        (str(first), 5),
-        (str(second), 1),
-        (str(second), 2),
+        (str(first), 5, "line"),
+        (str(second), 1, "line"),
+        (str(second), 2, "line"),
     ]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    sizes=st.lists(st.lists(st.integers(1, 4), max_size=6), min_size=1, max_size=5),
+    parts=st.integers(1, 6),
+    block=st.integers(1, 64),
+    header=st.booleans(),
+    packed=st.sets(st.integers(0, 4)),
+)
+def test_headers_queries_weights_and_packed_files_leave_every_row_once_and_queries_whole(
+    tmp_path: Path, sizes: list[list[int]], parts: int, block: int, header: bool, packed: set[int]
+) -> None:
+    files, weights, expected = [], [], []
+    for number_, groups in enumerate(sizes):
+        text = "w,q,y,x\n" if header else ""
+        for query, size in enumerate(groups):
+            expected.append(size)
+            for _ in range(size):
+                text += f"{query + 1},{query},{len(weights)},0.5\n"
+                weights.append(query + 1)
+        name = f"{number_}.csv.gz" if number_ in packed else f"{number_}.csv"
+        content = gzip.compress(text.encode()) if number_ in packed else text.encode()
+        (tmp_path / name).write_bytes(content)
+        files.append(DataFile(name, tmp_path / name, len(content)))
+    columns = Columns(label="y" if header else "-2", weight="1", query="2", header=header)
+
+    readings = [
+        read_rows(share_of(files, part, parts, "csv", columns), "csv", columns, block)
+        for part in range(parts)
+    ]
+
+    assert [fault for reading in readings for fault in reading.faults] == []
+    labels = [int(label) for reading in readings for label in reading.rows.labels]
+    assert sorted(labels) == list(range(len(weights)))
+    found = [weight for reading in readings if len(reading.rows) for weight in reading.rows.weights]
+    assert found == [weights[label] for label in labels]
+    groups_of = [reading.rows.groups for reading in readings if reading.rows.groups is not None]
+    assert sorted(size for groups in groups_of for size in groups) == sorted(expected)
+
+
+def test_packed_files_go_to_the_worker_with_the_fewest_bytes_the_largest_first() -> None:
+    sizes = {"a.csv.gz": 5, "b.csv.gz": 9, "c.csv.gz": 4, "d.csv.gz": 4, "e.csv.gz": 3}
+    files = [DataFile(name, Path("/", name), size) for name, size in sizes.items()]
+    shares = [[file.name[0] for file in deal(files, part, 2)] for part in range(2)]
+    assert shares == [["b", "d"], ["a", "c", "e"]]
+
+
+def test_a_packed_file_that_is_cut_or_none_is_an_error_that_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv.gz"
+    for content in (gzip.compress(b"1,2\n" * 100)[:-20], b"1,2\n3,4\n5,6\n7,8\n"):
+        path.write_bytes(content)
+        with pytest.raises(InputError, match=r"a\.csv\.gz cannot be unpacked .*Pack it anew"):
+            read_share([DataFile("a.csv.gz", path, len(content))], 0, 1, "csv", Columns())
+
+
+def test_pyarrow_and_numpy_read_the_same_numbers() -> None:
+    pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(1)
+    values = rng.normal(size=(200, 3)) * 10.0 ** rng.integers(-30, 30, (200, 3))
+    text = b"".join(f"{n % 2},{float(a)!r},,{b:.6f},{c:.3e}\n".encode() for n, (a, b, c) in enumerate(values))
+    text = text.replace(b",,", b",nan,", 20) + b"\n\n1,.5,NaN,7.,-0\n"
+    quick, slow = parse(text, quick=True), parse(text)
+    np.testing.assert_array_equal(quick, slow)
+    for wrong in (b"1,2\n3\n", b"1,x\n", b"1,0x10\n", b"1,1_000\n", b'1,"2\n'):
+        with pytest.raises(ValueError):
+            parse(wrong, quick=True)

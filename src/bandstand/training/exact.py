@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bandstand.training.output import note
 from bandstand.training.ring import Ring
+
+_Scalar = TypeVar("_Scalar", bound=np.generic)
 
 _WITHOUT_TREES = {"booster": "gbtree", "process_type": "default"}
 
@@ -32,23 +34,31 @@ class ExactMetrics:
         parameters: The booster's parameters; `eval_metric` says what to evaluate.
         name: The channel's name, which the metrics' names start with.
         labels: Array of shape (rows,): this rank's labels, in the order of the rows that it predicts.
+        weights: Array of shape (rows,), or of shape (groups,) where rows have query groups; None without
+            weights, on every rank alike.
+        groups: Array of the sizes of this rank's query groups; None without queries, on every rank alike.
+        bounds: Two arrays of shape (rows,) between which labels lie, for survival times; None for none.
     """
 
     def __init__(
-        self, ring: Ring, parameters: Mapping[str, object], name: str, labels: NDArray[np.float32]
+        self,
+        ring: Ring,
+        parameters: Mapping[str, object],
+        name: str,
+        labels: NDArray[np.float32],
+        weights: NDArray[np.float32] | None = None,
+        groups: NDArray[np.int64] | None = None,
+        bounds: tuple[NDArray[np.float32], NDArray[np.float32]] | None = None,
     ) -> None:
         self._ring = ring
         self._name = name
-        counts = np.zeros(ring.size, np.int64)
-        counts[ring.position] = len(labels)
-        counts = ring.sum(counts)
-        self._rows = slice(*np.cumsum([0, *counts])[ring.position : ring.position + 2])
-        self._total = int(counts.sum())
+        self._rows, self._total = _share(ring, len(labels))
         self._margins = np.empty((0, 0), np.float32)
-        everything = np.zeros(self._total, np.float32)
-        everything[self._rows] = labels
-        everything = ring.sum(everything)
-        self._judge = _Judge(parameters, everything) if ring.position == 0 else None
+        everything = _gathered(ring, labels)
+        low, high = bounds or (None, None)
+        own = {"weight": weights, "group": groups, "label_lower_bound": low, "label_upper_bound": high}
+        given = {what: _gathered(ring, values) for what, values in own.items() if values is not None}
+        self._judge = _Judge(parameters, everything, given) if ring.position == 0 else None
 
     def __call__(self, booster: Any, matrix: Any) -> dict[str, float]:
         """Evaluate the booster as it is now.
@@ -72,29 +82,51 @@ class ExactMetrics:
         return self._judge.evaluate(gathered, self._name)
 
 
+def _share(ring: Ring, count: int) -> tuple[slice, int]:
+    """Which of all values are this rank's, and how many there are."""
+    counts = np.zeros(ring.size, np.int64)
+    counts[ring.position] = count
+    ends = np.cumsum([0, *ring.sum(counts)])
+    return slice(int(ends[ring.position]), int(ends[ring.position + 1])), int(ends[-1])
+
+
+def _gathered(ring: Ring, values: NDArray[_Scalar]) -> NDArray[_Scalar]:
+    """The values of all ranks, one rank's behind the other's."""
+    own, total = _share(ring, len(values))
+    everything = np.zeros(total, values.dtype)
+    everything[own] = values
+    return ring.sum(everything)
+
+
 class _Judge:
     """Evaluates margins with the installed XGBoost, in a thread that is in no ring.
 
     Args:
         parameters: The booster's parameters.
         labels: Array of shape (rows,), all rows of the channel.
+        given: Weights, groups and bounds of all rows, if they have any, as arguments of a DMatrix.
     """
 
-    def __init__(self, parameters: Mapping[str, object], labels: NDArray[np.float32]) -> None:
+    def __init__(
+        self,
+        parameters: Mapping[str, object],
+        labels: NDArray[np.float32],
+        given: Mapping[str, NDArray[Any]],
+    ) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="bandstand-metrics")
         self._parameters = {**parameters, **_WITHOUT_TREES}
         self._parameters.pop("verbosity", None)
         self._told: set[str] = set()
-        self._thread.submit(self._prepare, labels).result()
+        self._thread.submit(self._prepare, labels, given).result()
 
-    def _prepare(self, labels: NDArray[np.float32]) -> None:
+    def _prepare(self, labels: NDArray[np.float32], given: Mapping[str, NDArray[Any]]) -> None:
         import xgboost
 
         # In another thread than the main one XGBoost writes to stderr itself, each time: what it warns of is
         # told below, once.
         xgboost.set_config(verbosity=0)
         nothing = np.full((len(labels), 1), np.nan, np.float32)
-        self._matrix = xgboost.DMatrix(nothing, labels, nthread=self._parameters.get("nthread"))
+        self._matrix = xgboost.DMatrix(nothing, labels, nthread=self._parameters.get("nthread"), **given)
         self._booster = xgboost.Booster(self._parameters, [self._matrix])
 
     def evaluate(self, margins: NDArray[np.float32], name: str) -> dict[str, float]:

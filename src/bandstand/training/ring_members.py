@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,8 @@ from numpy.typing import NDArray
 from bandstand.training.output import note
 from bandstand.training.ring import Ring, join_ring
 from bandstand.training.rows import LoadedChannel, Rows, rank_names
+from bandstand.training.rows.moving import Shape, arrays_of, joined, rows_of
+from bandstand.training.rows.table import no_rows
 from bandstand.training.run import Run
 
 _CHUNK = 4 << 20
@@ -101,35 +104,36 @@ def settle(
 
 def _moved(run: Run, ring: Ring | None, channel: LoadedChannel, move: Move) -> LoadedChannel:
     counts = list(channel.counts)
-    sent = counts[move.source]
-    counts[move.target] += sent
+    counts[move.target] += counts[move.source]
     counts[move.source] = 0
     rows = channel.rows
     if ring is not None:
-        source = rows if run.rank == move.source else None
-        got = _sent(ring, source, sent, rows.columns, keep=run.rank == move.target)
+        got = _sent(ring, rows if run.rank == move.source else None, keep=run.rank == move.target)
         if run.rank == move.source:
-            rows = Rows(np.empty(0, np.float32), np.empty((0, rows.columns), np.float32))
+            rows = no_rows(rows.columns)
         elif got is not None:
-            rows = Rows(np.concatenate([rows.labels, got[:, 0]]), np.concatenate([rows.features, got[:, 1:]]))
-    return LoadedChannel(channel.name, rows, tuple(counts))
+            rows = joined(rows, got)
+    return replace(channel, rows=rows, counts=tuple(counts))
 
 
-def _sent(
-    ring: Ring, source: Rows | None, count: int, features: int, *, keep: bool
-) -> NDArray[np.float32] | None:
+def _sent(ring: Ring, source: Rows | None, *, keep: bool) -> Rows | None:
     """Send rows around the ring, some at a time: one rank gives them, the others give zeros."""
-    got = np.empty((count, features + 1), np.float32) if keep else None
-    step = max(1, _CHUNK // (4 * (features + 1)))
-    for start in range(0, count, step):
-        part = np.zeros((min(step, count - start), features + 1), np.float32)
-        if source is not None:
-            part[:, 0] = source.labels[start : start + step]
-            part[:, 1:] = source.features[start : start + step]
-        part = ring.sum(part)
-        if got is not None:
-            got[start : start + step] = part
-    return got
+    told = np.array(astuple(Shape.of(source)) if source else (0,) * len(fields(Shape)), np.int64)
+    shape = Shape(*ring.sum(told).tolist())
+    given = arrays_of(source) if source else []
+    kept: list[NDArray[Any]] = []
+    for place, (length, kind) in enumerate(shape.arrays()):
+        got = np.empty(length if keep else 0, kind)
+        step = _CHUNK // got.itemsize
+        for start in range(0, length, step):
+            part = np.zeros(min(step, length - start), kind)
+            if given:
+                part[:] = given[place][start : start + step]
+            part = ring.sum(part)
+            if keep:
+                got[start : start + step] = part
+        kept.append(got)
+    return rows_of(shape, kept) if keep else None
 
 
 def _told(plan: LineUp, run: Run) -> list[str]:

@@ -9,10 +9,15 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from bandstand.sagemaker_files import Channel
-from bandstand.training.rows.faults import Fault
+from bandstand.training.rows.differences import differing, differing_names
 from bandstand.training.rows.files import ChannelFiles
+from bandstand.training.rows.formats import TITLES, Kind
 from bandstand.training.rows.labels import LabelSummary, summarize_labels
-from bandstand.training.rows.reading import Reading, differing
+from bandstand.training.rows.places import Fault, Place
+from bandstand.training.rows.table import Reading
+
+_NAMES = 200
+"""Names of columns that ranks tell each other."""
 
 
 @dataclass(frozen=True)
@@ -26,10 +31,17 @@ class Facts:
         files: How many data files the host has.
         size: Their bytes.
         skipped: Names of files that are no data.
-        read: Bytes that this rank's ranges have.
         rows: Rows of this rank.
-        columns: Columns of a row, the label included; 0 without rows.
-        origin: File and line of the first row.
+        kind: What the files hold; None without files.
+        columns: Columns of a row, whatever they hold; 0 without rows, and for libsvm.
+        others: How many of them are no features.
+        names: Names of the first columns; empty if they have none.
+        naming: Digest of all names.
+        lowest: The lowest index of a feature in libsvm; None if there is none.
+        highest: The highest one; -1 if there is none.
+        groups: Query groups of this rank; None without queries.
+        weighted: Whether rows have weights.
+        origin: Where the first row stands.
         faults: What is wrong: file, line, text.
         more: How many more faults there are.
         doubts: What may be wrong.
@@ -42,10 +54,17 @@ class Facts:
     files: int
     size: int
     skipped: tuple[str, ...]
-    read: int
     rows: int
+    kind: Kind | None
     columns: int
-    origin: tuple[str, int] | None
+    others: int
+    names: tuple[str, ...]
+    naming: str
+    lowest: int | None
+    highest: int
+    groups: int | None
+    weighted: bool
+    origin: Place | None
     faults: tuple[Fault, ...]
     more: int
     doubts: tuple[Fault, ...]
@@ -54,17 +73,23 @@ class Facts:
     @classmethod
     def of(cls, channel: Channel | None, files: ChannelFiles, reading: Reading) -> Facts:
         """The facts that one rank has found out."""
-        listing = json.dumps([(file.name, file.size) for file in files.data])
         return cls(
             present=channel is not None,
             replicated=channel is not None and channel.distribution == "FullyReplicated",
-            listing=hashlib.sha256(listing.encode()).hexdigest()[:16],
+            listing=_digest([(file.name, file.size) for file in files.data]),
             files=len(files.data),
             size=files.size,
             skipped=files.skipped[:5],
-            read=sum(part.stop - part.start for part in reading.rows.ranges),
             rows=len(reading.rows),
+            kind=files.kind,
             columns=reading.columns,
+            others=reading.columns - reading.rows.columns if reading.columns else 0,
+            names=reading.names[:_NAMES],
+            naming=_digest(reading.names),
+            lowest=reading.lowest,
+            highest=reading.highest,
+            groups=None if reading.rows.groups is None else len(reading.rows.groups),
+            weighted=reading.rows.weights is not None,
             origin=reading.origin,
             faults=reading.faults,
             more=reading.more,
@@ -84,7 +109,8 @@ class Facts:
         return cls(
             **{
                 **document,
-                "origin": None if origin is None else (origin[0], origin[1]),
+                "origin": None if origin is None else Place(*origin),
+                "names": tuple(document["names"]),
                 "skipped": tuple(document["skipped"]),
                 "faults": tuple(Fault(**fault) for fault in document["faults"]),
                 "doubts": tuple(Fault(**doubt) for doubt in document["doubts"]),
@@ -96,6 +122,10 @@ class Facts:
                 ),
             }
         )
+
+
+def _digest(content: object) -> str:
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
 
 
 def find_problems(
@@ -119,7 +149,13 @@ def find_problems(
         clean = not any(fact.faults for fact in ranks)
         if name in required and clean and not any(fact.rows for fact in ranks):
             problems.append(_empty(name, places, ranks))
-    problems += _widths(places, facts)
+    filled = [
+        (fact, name, place)
+        for name, ranks in facts.items()
+        for place, fact in zip(places, ranks, strict=True)
+        if fact.origin is not None
+    ]
+    problems += _differences(filled)
     return problems, sum(fact.more for ranks in facts.values() for fact in ranks)
 
 
@@ -147,15 +183,66 @@ def _empty(name: str, places: Sequence[str], ranks: Sequence[Facts]) -> str:
     return f"channel {name!r} has no rows: {seen}. Check the channel's path."
 
 
-def _widths(places: Sequence[str], facts: Mapping[str, Sequence[Facts]]) -> Iterator[str]:
-    """Ranks and channels whose rows differ in width from the first that has rows."""
-    known: tuple[int, str] | None = None
-    for ranks in facts.values():
-        for place, fact in zip(places, ranks, strict=True):
-            if not fact.columns or fact.origin is None:
-                continue
-            file, line = fact.origin
-            if known is None:
-                known = (fact.columns, f"{file}, line {line} ({place})")
-            elif fact.columns != known[0]:
-                yield f"{place}: {Fault(file, line, differing(fact.columns, *known))}"
+def _differences(filled: Sequence[tuple[Facts, str, str]]) -> Iterator[str]:
+    """Ranks and channels whose rows do not go together with the first that has rows.
+
+    Args:
+        filled: Facts, channel and place of each rank that has rows of a channel.
+    """
+    for fact, _, place in filled:
+        first, _, first_place = filled[0]
+        there = f"{first.origin} ({first_place})"
+        text = None
+        if fact.kind != first.kind:
+            text = (
+                f"it is {TITLES[fact.kind or 'csv']}, but {there} is {TITLES[first.kind or 'csv']}. All "
+                "channels need files of one kind."
+            )
+        elif fact.columns != first.columns:
+            text = differing(fact.columns, first.columns, there)
+        elif fact.naming != first.naming:
+            text = differing_names(fact.names, first.names, there)
+        if text and fact.origin:
+            yield f"{place}: {Fault.at(fact.origin, text)}"
+    for channel in dict.fromkeys(name for _, name, _ in filled):
+        own = [(fact, place) for fact, name, place in filled if name == channel]
+        without = [place for fact, place in own if fact.groups is None]
+        if without and len(without) < len(own):
+            yield (
+                f"channel {channel!r} has queries (qid) on some hosts only; {', '.join(without)} has none. "
+                "Give every row its query, or none."
+            )
+
+
+@dataclass(frozen=True)
+class Indices:
+    """How the indices of libsvm files become columns.
+
+    Args:
+        base: The index of the first feature.
+        width: How many features there are.
+    """
+
+    base: int
+    width: int
+
+
+def settle_indices(facts: Sequence[Facts], base: int | None) -> Indices | None:
+    """Agree on the index of the first feature and the number of features.
+
+    If any index anywhere is 0, indices count from 0, else from 1, as the format has it. A shard alone cannot
+    tell: its rows may just lack the first feature.
+
+    Args:
+        facts: Of all ranks and channels.
+        base: What the job says; None for nothing.
+
+    Returns:
+        The agreement, the same on every rank; None if the rows are no libsvm.
+    """
+    rows = [fact for fact in facts if fact.rows and fact.kind == "libsvm"]
+    if not rows:
+        return None
+    if base is None:
+        base = 0 if any(fact.lowest == 0 for fact in rows) else 1
+    return Indices(base, max(fact.highest for fact in rows) + 1 - base)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bandstand.training.rows.faults import Fault
-from bandstand.training.rows.parsing import tidy
+from bandstand.training.rows.csv_parsing import tidy
+from bandstand.training.rows.places import Fault, Place
 from bandstand.training.rows.ranges import Block
 
 _COLUMNS = 3
@@ -33,17 +33,18 @@ def counted_header(block: Block) -> Fault | None:
     return Fault(str(block.file.path), 1, text)
 
 
-def counted_labels(labels: NDArray[np.float32], origin: tuple[str, int]) -> Fault | None:
+def counted_labels(labels: NDArray[np.float32], origin: Place, column: int = 0) -> Fault | None:
     """Whether labels count up by one from row to row, as the numbers of rows do.
 
     Args:
         labels: Array of shape (rows,).
-        origin: File and line of the first of them.
+        origin: Where the first of them stands.
+        column: The label's column, from 0.
     """
     if len(labels) < _ROWS or not (np.diff(labels) == 1).all():
         return None
     text = (
-        "from here on the label (column 1) counts up by one from row to row. If these are the numbers of the "
-        "rows, write the file without them (in pandas: index=False)."
+        f"from here on the label (column {column + 1}) counts up by one from row to row. If these are "
+        "the numbers of the rows, write the file without them (in pandas: index=False)."
     )
-    return Fault(*origin, text)
+    return Fault.at(origin, text)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from bandstand.errors import InputError
 from bandstand.sagemaker_files import Channel
+from bandstand.training.rows.formats import TITLES, ZIPPED, Kind, endings, kind_of_name, read_content_type
 
-_TYPES = ("text/csv", "csv")
 _NAMED = 5
 """How many names of files a message lists."""
 
@@ -28,6 +29,11 @@ class DataFile:
     path: Path
     size: int
 
+    @property
+    def zipped(self) -> bool:
+        """Whether it is unpacked while it is read, so that it cannot be split."""
+        return self.name.lower().endswith(ZIPPED)
+
 
 @dataclass(frozen=True)
 class ChannelFiles:
@@ -36,10 +42,14 @@ class ChannelFiles:
     Args:
         data: The files to read, sorted by name.
         skipped: Names of the files that are no data: hidden ones, markers, manifests, other endings.
+        kind: What the files hold; None if there are none and nothing tells it.
+        header: Whether the content type says that files start with a line of names; None if it does not.
     """
 
     data: tuple[DataFile, ...]
     skipped: tuple[str, ...]
+    kind: Kind | None = None
+    header: bool | None = None
 
     @property
     def size(self) -> int:
@@ -48,11 +58,11 @@ class ChannelFiles:
 
 
 def list_files(channel: Channel) -> ChannelFiles:
-    """Find a channel's CSV files on this host.
+    """Find a channel's data files on this host.
 
-    With the content type `text/csv` or `csv` every file is data, whatever its ending; with none, those that
-    end in `.csv`. Files and folders whose names start with `.` or `_` (`_SUCCESS`, `.part-0.crc`: Hadoop's
-    hidden files and markers) and manifests are never data.
+    With a content type every file is data, whatever its ending; with none, those whose endings tell a kind,
+    as `.csv` or `.libsvm.gz` do. Files and folders whose names start with `.` or `_` (`_SUCCESS`,
+    `.part-0.crc`: Hadoop's hidden files and markers) and manifests are never data.
 
     Args:
         channel: The channel; a folder that is not there holds no files.
@@ -61,51 +71,54 @@ def list_files(channel: Channel) -> ChannelFiles:
         The files, in an order that is the same on every host.
 
     Raises:
-        InputError: If the channel is not CSV, or nothing tells that it is.
+        InputError: If nothing tells what the files are, or their names tell different kinds.
     """
-    typed = _is_csv(channel)
-    data: list[DataFile] = []
-    skipped: list[str] = []
-    for path in _walk(channel.path):
-        name = path.relative_to(channel.path).as_posix()
-        if _is_marker(name):
-            skipped.append(name)
-        elif typed or name.lower().endswith(".csv"):
-            data.append(DataFile(name, path, path.stat().st_size))
-        else:
-            skipped.append(name)
-    if not typed and not data and any(not _is_marker(name) for name in skipped):
-        names = ", ".join([name for name in skipped if not _is_marker(name)][:_NAMED])
-        raise InputError(
-            f"Channel {channel.name!r} has no content type and no file that ends in .csv; found: {names}. "
-            'Give the channel the content type "text/csv" if these files are CSV (label first, no header).'
-        )
-    return ChannelFiles(tuple(sorted(data, key=lambda file: file.name)), tuple(sorted(skipped)))
-
-
-def _is_csv(channel: Channel) -> bool:
     if channel.input_mode == "Pipe":
         raise InputError(
             f"Channel {channel.name!r} has the input mode Pipe; rows are read from files. Use the input mode "
             "File or FastFile."
         )
-    if channel.content_type is None:
-        return False
-    kind, *parameters = (part.strip().lower() for part in channel.content_type.split(";"))
-    if kind not in _TYPES:
+    declared = read_content_type(channel)
+    data: list[DataFile] = []
+    skipped: list[str] = []
+    unknown: list[str] = []
+    for path in _walk(channel.path):
+        name = path.relative_to(channel.path).as_posix()
+        if _is_marker(name):
+            skipped.append(name)
+        elif declared or kind_of_name(name):
+            data.append(DataFile(name, path, path.stat().st_size))
+        else:
+            unknown.append(name)
+    data.sort(key=lambda file: file.name)
+    if declared:
+        kind: Kind | None = declared.kind
+    else:
+        kind = _named_kind(channel, data, unknown)
+    header = declared.header if declared else None
+    return ChannelFiles(tuple(data), tuple(sorted(skipped + unknown)), kind, header)
+
+
+def _named_kind(channel: Channel, data: Sequence[DataFile], unknown: Sequence[str]) -> Kind | None:
+    """The one kind that the names of all data files tell; None without files."""
+    found: dict[Kind, list[str]] = {}
+    for file in data:
+        kind = kind_of_name(file.name)
+        if kind:
+            found.setdefault(kind, []).append(file.name)
+    if len(found) > 1:
+        listed = "; ".join(f"{TITLES[kind]}: {', '.join(names[:_NAMED])}" for kind, names in found.items())
         raise InputError(
-            f"Channel {channel.name!r} has the content type {channel.content_type!r}; this version reads "
-            f"{' or '.join(_TYPES)} (label first, no header)."
+            f"Channel {channel.name!r} has no content type, and its files are of several kinds: {listed}. "
+            "Keep files of one kind, or give the channel a content type, with which every file is read."
         )
-    wrong = [
-        text for text in parameters if text not in ("", "label_size=1", "charset=utf-8", "header=absent")
-    ]
-    if wrong:
+    if not found and unknown:
         raise InputError(
-            f"Channel {channel.name!r} has the content type {channel.content_type!r}; {', '.join(wrong)} is "
-            "not supported. CSV is read with one label, which comes first, and no header."
+            f"Channel {channel.name!r} has no content type and no file that ends in {endings()} (or one of "
+            f"these and {ZIPPED}); found: {', '.join(sorted(unknown)[:_NAMED])}. Give the channel a content "
+            'type such as "text/csv" (label first, no header), or name the files so.'
         )
-    return True
+    return next(iter(found), None)
 
 
 def _is_marker(name: str) -> bool:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from bandstand.errors import InputError
 from bandstand.sagemaker_files import Channel
 from bandstand.training.output import note
-from bandstand.training.rows.agreement import Facts, find_problems
-from bandstand.training.rows.faults import Fault
+from bandstand.training.rows.agreement import Facts, Indices, find_problems, settle_indices
+from bandstand.training.rows.columns import Columns
 from bandstand.training.rows.files import ChannelFiles, list_files
+from bandstand.training.rows.formats import TITLES
 from bandstand.training.rows.labels import describe_labels
-from bandstand.training.rows.ranges import split
-from bandstand.training.rows.reading import Reading, Rows, read_rows
+from bandstand.training.rows.libsvm_reading import settle_features
+from bandstand.training.rows.places import Fault
+from bandstand.training.rows.reading import read_share
+from bandstand.training.rows.table import Rows, no_rows, nothing_read
 from bandstand.training.run import Run
 
 MAX_TOLD = 12
@@ -30,26 +33,33 @@ class LoadedChannel:
         name: The channel's name.
         rows: The rows of this rank; its features have the agreed width even where there are no rows.
         counts: Rows of each rank, in rank order.
+        index_base: The index that the first feature has in libsvm files; None for other files.
     """
 
     name: str
     rows: Rows
     counts: tuple[int, ...]
+    index_base: int | None = None
 
 
 def load(
-    run: Run, names: Sequence[str] = ("train",), optional: Sequence[str] = ()
+    run: Run,
+    names: Sequence[str] = ("train",),
+    optional: Sequence[str] = (),
+    columns: Columns | None = None,
 ) -> dict[str, LoadedChannel]:
     """Read this rank's rows of some channels. Collective: every rank calls it with the same names.
 
-    A replicated channel is split by byte ranges over all ranks, so that each row is read once. Of a channel
-    sharded by key, each host's own files are split over the ranks of that host. Everything is checked before
-    anything is returned, and the leader logs rows per rank, rows in all, columns and the share of labels.
+    A replicated channel is split over all ranks, so that each row is read once: text by byte ranges, Parquet
+    by row groups, packed files whole. Of a channel sharded by key, each host's own files are split over the
+    ranks of that host. Everything is checked before anything is returned, and the leader logs rows per rank,
+    rows in all, columns and the share of labels.
 
     Args:
         run: This rank.
         names: Channels that must have rows on some rank.
         optional: Channels that may be missing, on some hosts or on all.
+        columns: Which columns are label, weight and query.
 
     Returns:
         Name to channel, for those that have rows on some rank.
@@ -58,7 +68,8 @@ def load(
         InputError: With every fault of any rank (host, file, line, what to do), the same on all ranks.
     """
     everything = (*names, *optional)
-    readings = {name: _read(run, run.channels.get(name)) for name in everything}
+    columns = columns or Columns()
+    readings = {name: _read(run, run.channels.get(name), columns) for name in everything}
     mine = {name: facts.as_json() for name, (facts, _) in readings.items()}
     told = run.gather(mine)
     facts = {name: [Facts.from_json(rank[name]) for rank in told] for name in everything}
@@ -66,35 +77,53 @@ def load(
     problems, more = find_problems(places, facts, names)
     if problems:
         raise InputError(_listed(problems, more))
-    width = max(fact.columns for ranks in facts.values() for fact in ranks)
+    all_facts = [fact for ranks in facts.values() for fact in ranks]
+    indices = settle_indices(all_facts, columns.index_base)
     loaded = {}
     for name, ranks in facts.items():
         counts = tuple(fact.rows for fact in ranks)
         if any(counts):
-            rows = readings[name][1]
-            if not len(rows):
-                rows = Rows(np.empty(0, np.float32), np.empty((0, width - 1), np.float32))
-            loaded[name] = LoadedChannel(name, rows, counts)
+            rows = _agreed(readings.pop(name)[1], ranks, all_facts, indices)
+            loaded[name] = LoadedChannel(name, rows, counts, indices.base if indices else None)
         if run.is_leader:
-            for line in _log_lines(name, places, ranks, width):
+            for line in _log_lines(name, places, ranks, columns):
                 note(line)
+    if indices and run.is_leader:
+        said = "as index_base says" if columns.index_base is not None else "settled over all files"
+        note(f"libsvm: {indices.width} features; the first one has the index {indices.base}, {said}.")
     return loaded
 
 
-def _read(run: Run, channel: Channel | None) -> tuple[Facts, Rows]:
-    files, reading = ChannelFiles((), ()), read_rows(())
+def _agreed(rows: Rows, ranks: Sequence[Facts], everything: Sequence[Facts], indices: Indices | None) -> Rows:
+    """This rank's rows in the form that all ranks have agreed on."""
+    width = max(fact.columns for fact in everything)
+    others = next(fact.others for fact in everything if fact.rows)
+    if indices:
+        rows = settle_features(rows, indices.base, indices.width)
+    elif not len(rows):
+        rows = no_rows(width - others)
+    if rows.weights is None and any(fact.weighted for fact in ranks):
+        rows = replace(rows, weights=np.ones(len(rows), np.float32))
+    if rows.groups is None and any(fact.groups is not None for fact in ranks):
+        rows = replace(rows, groups=np.empty(0, np.int64))
+    return rows
+
+
+def _read(run: Run, channel: Channel | None, columns: Columns) -> tuple[Facts, Rows]:
+    files, reading = ChannelFiles((), ()), nothing_read()
     if channel is None:
         return Facts.of(channel, files, reading), reading.rows
     try:
         files = list_files(channel)
-        if channel.distribution == "FullyReplicated":
-            share = split(files.data, run.rank, run.world_size)
-        else:
-            share = split(files.data, run.local_rank, run.local_size)
-        reading = read_rows(share)
+        own = columns if files.header is None else replace(columns, header=files.header)
+        part, parts = run.rank, run.world_size
+        if channel.distribution != "FullyReplicated":
+            part, parts = run.local_rank, run.local_size
+        if files.kind:
+            reading = read_share(files.data, part, parts, files.kind, own)
     except (InputError, OSError) as error:
         place = str(getattr(error, "filename", None) or channel.path)
-        reading = Reading(reading.rows, (Fault(place, 0, str(error)),), 0, (), None, 0)
+        reading = nothing_read([Fault(place, 0, str(error))])
     return Facts.of(channel, files, reading), reading.rows
 
 
@@ -120,20 +149,33 @@ def _listed(problems: list[str], more: int) -> str:
     return "\n".join(lines)
 
 
-def _log_lines(name: str, places: Sequence[str], ranks: Sequence[Facts], width: int) -> list[str]:
+def _log_lines(name: str, places: Sequence[str], ranks: Sequence[Facts], columns: Columns) -> list[str]:
     if not any(fact.present for fact in ranks):
         return []
     total = sum(fact.rows for fact in ranks)
     per_rank = ", ".join(f"{place}: {fact.rows}" for place, fact in zip(places, ranks, strict=True))
-    how = "replicated, split by byte ranges" if any(fact.replicated for fact in ranks) else "sharded by key"
+    how = "replicated, split over all ranks" if any(fact.replicated for fact in ranks) else "sharded by key"
     text = f"channel {name}: {total} rows in all ({how}), {per_rank}"
     if total:
+        first = next(fact for fact in ranks if fact.rows)
         labels = describe_labels([fact.labels for fact in ranks], [fact.rows for fact in ranks])
-        text += f"; {width} columns (the label and {width - 1} features); {labels}."
+        text += f"; {TITLES[first.kind or 'csv']}{_described(first, columns)}; {labels}."
     skipped = sorted({file for fact in ranks for file in fact.skipped})
     lines = [text]
+    groups = [fact.groups for fact in ranks if fact.groups is not None]
+    if groups:
+        lines.append(f"channel {name}: {sum(groups)} query groups, each whole on one rank.")
     if skipped:
         lines.append(f"channel {name}: not read: {', '.join(skipped)}.")
     for place, fact in zip(places, ranks, strict=True):
         lines += [f"warning: {place}: {doubt}" for doubt in fact.doubts]
     return lines
+
+
+def _described(fact: Facts, columns: Columns) -> str:
+    weights = " and weights" if fact.weighted else ""
+    if not fact.columns:
+        return weights
+    said = (("label", columns.label), ("weight", columns.weight), ("query", columns.query))
+    own = [f"{what} in column {column}" for what, column in said if column is not None]
+    return f", {fact.columns} columns ({', '.join(own)}, {fact.columns - fact.others} features)"

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import gzip
+import sys
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import BinaryIO, cast
 
 from bandstand.errors import InputError
 from bandstand.training.rows.files import DataFile
 
 BLOCK = 512 << 10
 """Bytes that are read and parsed at a time; parsing needs some thirty times as much for a moment."""
+
+_TRAILER = 4
+"""Bytes at the end of a gzip file that tell its size before packing."""
 
 _STEP = 4096
 """Bytes that are read at a time to find the end of the last row, which may lie beyond the range."""
@@ -21,8 +29,8 @@ class ByteRange:
 
     Args:
         file: The file.
-        start: The first byte, from 0.
-        stop: The byte after the last one.
+        start: The first byte, from 0; of a packed file, after unpacking.
+        stop: The byte after the last one; a packed file is read to its end.
     """
 
     file: DataFile
@@ -84,15 +92,18 @@ def read_lines(part: ByteRange, block: int = BLOCK) -> Iterator[Block]:
     Raises:
         InputError: If the file has become shorter than it was.
     """
-    with part.file.path.open("rb", buffering=0) as source:
+    end_of_part = sys.maxsize if part.file.zipped else part.stop
+    with open_text(part.file) as source:
         position = max(part.start - 1, 0)
         source.seek(position)
         inside = part.start == 0
         offset = part.start
         pending = bytearray()
-        while position < part.stop:
-            data = source.read(min(block, part.stop - position))
+        while position < end_of_part:
+            data = source.read(min(block, end_of_part - position))
             if not data:
+                if part.file.zipped:
+                    break
                 raise InputError(
                     f"{part.file.path} has shrunk from {part.file.size} to {position} bytes while it was "
                     "read; the files of a channel must not change during a job."
@@ -123,6 +134,58 @@ def read_lines(part: ByteRange, block: int = BLOCK) -> Iterator[Block]:
             yield Block(part.file, offset, bytes(pending))
 
 
+@contextlib.contextmanager
+def open_text(file: DataFile) -> Iterator[BinaryIO]:
+    """Open a file for reading, without reading ahead; a packed one is unpacked.
+
+    Args:
+        file: The file.
+
+    Raises:
+        InputError: In the `with` block, if a packed file is cut or damaged.
+    """
+    if not file.zipped:
+        with file.path.open("rb", buffering=0) as source:
+            yield source
+        return
+    try:
+        with gzip.open(file.path) as unpacked:
+            yield cast(BinaryIO, unpacked)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError(
+            f"{file.path} cannot be unpacked ({error}): it is cut, damaged, or no gzip file. Pack it anew."
+        ) from None
+
+
+def first_line(file: DataFile, comment: bytes | None = None) -> tuple[bytes, int]:
+    """The first line of a text file that is not empty, and where it ends in bytes.
+
+    Args:
+        file: The file.
+        comment: What lines start with that are left out.
+    """
+    for lines in read_lines(ByteRange(file, 0, file.size), _STEP):
+        place = lines.offset
+        for line in lines.data.splitlines(keepends=True):
+            place += len(line)
+            if line.strip() and not (comment and line.lstrip().startswith(comment)):
+                return line, place
+    return b"", file.size
+
+
+def unpacked_size(file: DataFile) -> int:
+    """About how many bytes a file has after unpacking: the last member's size modulo 4 GiB (RFC 1952).
+
+    Args:
+        file: The file.
+    """
+    if not file.zipped or file.size < _TRAILER:
+        return file.size
+    with file.path.open("rb") as source:
+        source.seek(-_TRAILER, 2)
+        return max(int.from_bytes(source.read(_TRAILER), "little"), file.size)
+
+
 def count_lines(file: DataFile, stop: int) -> int:
     r"""Line ends in the first bytes of a file: `\n`, `\r\n` and `\r` each count once.
 
@@ -132,7 +195,7 @@ def count_lines(file: DataFile, stop: int) -> int:
     """
     lines = 0
     last = b""
-    with file.path.open("rb", buffering=0) as source:
+    with open_text(file) as source:
         position = 0
         while position < stop:
             data = source.read(min(BLOCK, stop - position))
