@@ -75,6 +75,14 @@ def test_home_is_taken_before_the_verb_after_it_and_from_the_environment(
     assert "no jobs in " + str(tmp_path / ".bandstand") in bandstand("list", BANDSTAND_HOME="").stderr
 
 
+@pytest.mark.parametrize("words", [("--home", "", "list"), ("list", "--home", "")])
+def test_an_empty_home_is_not_the_working_folder(bandstand: Any, tmp_path: Path, words: Any) -> None:
+    done = bandstand(*words)
+    assert done.returncode == 2
+    assert "it is empty. Name a folder, or leave the option out." in done.stderr
+    assert not (tmp_path / "bandstand.db").exists()
+
+
 def test_a_fault_of_ours_is_one_line_and_its_traceback_is_kept(home: Path, env: dict[str, str]) -> None:
     program = (
         "import sys\n"
@@ -149,3 +157,13 @@ def test_the_command_says_what_to_install_where_click_is_missing(env: dict[str, 
     )
     assert done.returncode == 1
     assert done.stderr == "The command line needs more packages; run: pip install 'bandstand[launch]'\n"
+
+
+def test_the_verb_to_take_instead_can_be_copied_with_blanks_and_home(bandstand: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "my jobs"
+    folder.mkdir()
+    (folder / "one.py").write_text("")
+    (folder / "one.toml").write_text('program = "one.py"\n')
+    done = bandstand("tune", "my jobs/one.toml", "--home", "my home")
+    assert done.returncode == 2
+    assert done.stderr.strip().endswith("bandstand train 'my jobs/one.toml' --home 'my home'")

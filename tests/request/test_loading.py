@@ -112,6 +112,12 @@ def test_options_stand_in_for_keys_of_a_job_file(
     assert plan.definition.output_path == folder / "src" / "elsewhere"
 
 
+def test_an_empty_output_is_not_the_working_folder(job: Job, problems: Problems) -> None:
+    assert [(problem.number, problem.where) for problem in problems(job(), output="")] == [(106, "output")]
+    path = job(("[hyperparameters]", 'checkpoints = ""\n[hyperparameters]'))
+    assert [(problem.number, problem.where) for problem in problems(path)] == [(106, "checkpoints")]
+
+
 def test_options_are_checked_like_keys(job: Job, problems: Problems) -> None:
     found = problems(job(), jobs=0, hosts=0)
     assert {(problem.number, problem.where) for problem in found} == {

@@ -15,6 +15,19 @@ import click
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
+class Folder(click.Path):
+    """A folder that an option names; the empty text, as of an unset variable, is none."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path, file_okay=False)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Give the folder's path; the empty text would else stand for the working folder."""
+        if value == "":
+            self.fail("it is empty. Name a folder, or leave the option out.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 @dataclass
 class Place:
     """What was said about one call of the command, wherever on the line it was said.
@@ -74,7 +87,7 @@ def home_option(function: Function) -> Function:
 
     return click.option(
         "--home",
-        type=click.Path(path_type=Path, file_okay=False),
+        type=Folder(),
         metavar="DIR",
         expose_value=False,
         callback=keep,

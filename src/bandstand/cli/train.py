@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -9,7 +10,7 @@ from typing import Any, Literal
 import click
 
 from bandstand.cli.job_options import change_options, grace_option, load_plan, on_option
-from bandstand.cli.place import home_option, json_option
+from bandstand.cli.place import home_option, json_option, place
 
 
 @click.command("train", short_help="Run one training job to its end.")
@@ -40,7 +41,8 @@ def command(job: Path, on: Literal["processes"], grace: float, as_json: bool, **
 
     plan = load_plan(job, changes, on=on)
     if not isinstance(plan, TrainingPlan):
-        raise InputError(f"{job} is a tuning job. Run it with: bandstand tune {job}")
+        advice = place().advice(f"tune {shlex.quote(str(job))}")
+        raise InputError(f"{job} is a tuning job. Run it with: {advice}")
 
     def lines(document: Mapping[str, Any]) -> list[str]:
         return ["", *training_text(page(), document)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -41,7 +42,8 @@ def command(job: Path, on: Literal["processes"], grace: float, as_json: bool, **
 
     plan = load_plan(job, changes, on=on)
     if not isinstance(plan, TuningPlan):
-        raise InputError(f"{job} is one training job, without tuning. Run it with: bandstand train {job}")
+        advice = place().advice(f"train {shlex.quote(str(job))}")
+        raise InputError(f"{job} is one training job, without tuning. Run it with: {advice}")
 
     def lines(document: Mapping[str, Any]) -> list[str]:
         more = [f"More: {place().advice('show ' + document['name'])}"]

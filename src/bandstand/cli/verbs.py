@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from bandstand.cli.place import Place
+from bandstand.cli.place import Folder, Place
 from bandstand.hyperparameters import nearest
 
 VERBS = ("plan", "train", "tune", "list", "show", "logs", "stop", "report", "clean")
@@ -53,12 +53,13 @@ def _version(context: click.Context, _option: click.Parameter, value: bool) -> N
 
 @click.group(
     cls=Verbs,
+    subcommand_metavar="VERB ...",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 done, 1 the requested job failed, 2 the request is wrong, 3 stopped.",
 )
 @click.option(
     "--home",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=Folder(),
     metavar="DIR",
     envvar="BANDSTAND_HOME",
     help="Folder that holds all state; also after the verb, or BANDSTAND_HOME.  [default: ~/.bandstand]",

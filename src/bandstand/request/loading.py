@@ -69,7 +69,7 @@ def load(
     """
     if on != "processes":
         raise InputError(f"Jobs cannot run on {shown(on)}; this release runs them on processes.")
-    if output is not None and "://" not in output:
+    if output and "://" not in output:
         output = str(Path(output).expanduser().absolute())
     options = {
         "name": name,
@@ -130,6 +130,10 @@ def _load_job(data: Mapping[str, Any], base: Path, stem: str, given: Mapping[str
             fix = "Leave it out, or add the table tuning."
             findings.refuse(109, option, shown(value), f"{option} with a tuning job", fix)
     job = read_job(chosen, findings)
+    if job.output == "":  # it would else stand for the job file's own folder
+        fix = "Fill it in, or leave it out."
+        findings.refuse(106, "output", 'the text ""', "a text that is not empty", fix)
+        findings.doubt("output")
     operation = TUNING if job.tuning else TRAINING
     document = draft(job, base, stem, chosen, findings)
     return _checked(operation, in_order(request_shape(operation), document), findings)
