@@ -158,3 +158,21 @@ def test_a_strategy_that_stops_nothing_has_its_cost_told_alone(tuning: Job) -> N
         "  billable time  2 min 30 s",
         "  instance time  7 min 30 s (3 hosts)",
     ]
+
+
+def test_the_median_rule_and_the_criteria_are_told_with_what_met_them(tuning: Job) -> None:
+    tuning["strategy"], tuning["early_stopping"] = "Random", "Auto"
+    tuning["limits"] |= {"target": 0.9, "not_improving": 4, "convergence": True}
+    tuning["ended_because"] = "Training job 2 reached the target 0.9 with 0.95. All in all 1 completed."
+    text = "\n".join(tuning_text(PLAIN, tuning))
+    assert "early stopping by the median rule" in text
+    assert "the objective reaches 0.9 or 4 jobs gain less than 1 % or the search has converged" in text
+    assert "ended because  Training job 2 reached the target 0.9 with 0.95." in text
+    assert "ended because" in "\n".join(summary_text(PLAIN, tuning))
+
+
+def test_a_tuning_job_that_ran_all_its_jobs_needs_no_reason_for_its_end(tuning: Job) -> None:
+    tuning["ended_because"] = "All 5 training jobs have ended: 5 completed."
+    tuning["limits"]["jobs"] = len(tuning["training_jobs"])
+    assert "ended because" not in "\n".join(tuning_text(PLAIN, tuning))
+    assert "complete when" not in "\n".join(tuning_text(PLAIN, tuning))

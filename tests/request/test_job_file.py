@@ -344,6 +344,36 @@ def test_early_stopping_goes_with_every_strategy_but_hyperband(
     assert [(problem.number, problem.where) for problem in found] == [(322, "tuning.early_stopping")]
 
 
+def test_completion_criteria_are_keys_of_the_tuning_table(job: Job, plan_of: PlanOf) -> None:
+    keys = "jobs = 30\ntarget = 0.9\nnot_improving = 3\nconvergence = true"
+    plan = plan_of(job(("jobs = 30", keys)))
+    assert (plan.target, plan.not_improving, plan.convergence) == (0.9, 3, True)
+    assert json.loads(plan.document)["HyperParameterTuningJobConfig"]["TuningJobCompletionCriteria"] == {
+        "TargetObjectiveMetricValue": 0.9,
+        "BestObjectiveNotImproving": {"MaxNumberOfTrainingJobsNotImproving": 3},
+        "ConvergenceDetected": {"CompleteOnConvergence": "Enabled"},
+    }
+    assert "TuningJobCompletionCriteria" not in plan_of(job()).document
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "number"),
+    [
+        ("not_improving", "2", 207),
+        ("target", "nan", 207),
+        ("target", "-inf", 207),
+        ("target", "1" + "0" * 60, 329),
+        ("target", '"high"', 106),
+        ("convergence", "1", 106),
+    ],
+)
+def test_criteria_that_nothing_can_meet_are_refused_by_their_key(
+    job: Job, problems: Problems, key: str, value: str, number: int
+) -> None:
+    found = problems(job(("jobs = 30", f"jobs = 30\n{key} = {value}")))
+    assert [(problem.number, problem.where) for problem in found] == [(number, f"tuning.{key}")]
+
+
 def test_other_strategies_need_a_number_of_jobs(job: Job, problems: Problems) -> None:
     found = problems(job(("jobs = 30\n", "")))
     assert [(problem.number, problem.where) for problem in found] == [(107, "tuning.jobs")]

@@ -26,9 +26,6 @@ GROUP = {"InstanceType": "ml.m5.large", "InstanceCount": 1, "InstanceGroupName":
 @pytest.mark.parametrize(
     ("changes", "number"),
     [
-        ({CRITERIA: {"TargetObjectiveMetricValue": 0.9}}, 603),
-        ({CRITERIA: {"BestObjectiveNotImproving": {"MaxNumberOfTrainingJobsNotImproving": 3}}}, 603),
-        ({CRITERIA: {"ConvergenceDetected": {"CompleteOnConvergence": "Enabled"}}}, 603),
         (
             {
                 "WarmStartConfig": {

@@ -271,6 +271,18 @@ def test_a_grid_that_leaves_its_number_of_jobs_out_may_not_be_too_large(
     assert "Take categories out" in found[0].fix
 
 
+def test_completion_criteria_are_planned_as_they_are_asked_for(
+    tuning: dict[str, Any], change: Change, plan_of: Callable[..., TuningPlan], problems: Problems
+) -> None:
+    criteria = f"{CONFIG}.TuningJobCompletionCriteria"
+    asked = {"TargetObjectiveMetricValue": 1, "ConvergenceDetected": {"CompleteOnConvergence": "Disabled"}}
+    plan = plan_of(change(tuning, {criteria: asked}))
+    assert (plan.target, plan.not_improving, plan.convergence) == (1.0, None, False)
+    (problem,) = problems(change(tuning, {criteria: {"BestObjectiveNotImproving": {}}}))
+    assert problem.number == 329
+    assert problem.where.endswith("MaxNumberOfTrainingJobsNotImproving")
+
+
 def test_a_goal_against_the_metrics_nature_is_a_note_not_a_problem(
     tuning: dict[str, Any], change: Change, plan_of: Callable[..., TuningPlan]
 ) -> None:

@@ -26,6 +26,7 @@ for iteration in range(1, 4):
     time.sleep(0.01)
 """
 
+ONE_SHORT_ONE = REPORTING.replace("range(1, 4)", "range(1, 4 if number == 1 else 3001)")
 FIVE_SHORT_ONES = REPORTING.replace("range(1, 4)", "range(1, 4 if number <= 5 else 3001)")
 
 
@@ -83,3 +84,18 @@ def test_bayesian_settings_come_from_what_was_tried_and_replay_to_the_same(
     with pytest.raises(PlatformError, match="pip install"):
         tune(plan.renamed("another"), record, backend, watcher, StopFlag(), grace=5)
     assert [job["name"] for job in show_all(record)] == [plan.name]
+
+
+def test_a_target_that_is_reached_completes_the_tuning_job_and_says_so(record, backend, watcher, tuning):
+    plan = tuning(ONE_SHORT_ONE, jobs=9, parallel=2, max_resource=None)
+    plan = replace(plan, target=0.0, not_improving=3)
+    assert tune(plan, record, backend, watcher, StopFlag(), grace=5).status == "Completed"
+    document = show(record, plan.name)
+    assert [row["number"] for row in document["training_jobs"]] == [1, 2]
+    first, second = document["training_jobs"]
+    assert (first["status"], first["stop"]) == ("Completed", None)
+    assert (second["status"], second["stop"]["kind"]) == ("Stopped", "target")
+    assert document["ended_because"].startswith("Training job 1 reached the target 0 with ")
+    assert document["failure_reason"] is None
+    assert (document["limits"]["target"], document["limits"]["not_improving"]) == (0.0, 3)
+    assert replay(StudySpec.from_plan(plan, 7), history(record, plan.name)).differences == ()

@@ -19,6 +19,9 @@ _ENDS = {
     "runtime": "at its time limit",
     "owner": "without a launcher",
     "failures": "as none succeeded",
+    "target": "at the target",
+    "not_improving": "as nothing improved",
+    "converged": "at convergence",
 }
 
 
@@ -59,7 +62,7 @@ def summary_text(page: Page, job: Document) -> list[str]:
     """
     lines = [
         f"{page.paint(job['name'], 'bold')}  {page.status(job['status'])}  {tally(job['training_jobs'])}",
-        *facts(page, [("failed because", plain(job.get("failure_reason") or ""))]),
+        *facts(page, _end(job)),
     ]
     lines += ["", *best_lines(page, job)]
     savings = savings_lines(page, job)
@@ -158,21 +161,43 @@ def _facts(page: Page, job: Document) -> list[tuple[str, str]]:
     resource = ""
     if limits.get("max_resource"):
         resource = f", resource {limits.get('min_resource') or 1} to {limits['max_resource']}"
+    median = ", early stopping by the median rule" if job.get("early_stopping") == "Auto" else ""
     asked = f" of {limits['jobs']}" if limits.get("jobs") else ""
     parallel = f"; {limits['parallel']} in parallel" if limits.get("parallel") else ""
     seed = f", seed {job['seed']}" if job.get("seed") is not None else ""
     return [
         ("objective", f"{objective['goal']} {objective['name']}"),
-        ("strategy", f"{job.get('strategy') or ''}{resource}"),
+        ("strategy", f"{job.get('strategy') or ''}{resource}{median}"),
+        ("complete when", _criteria(limits)),
         (
             "jobs",
             f"{len(rows)}{asked} started: {states(rows)}{parallel}{seed}" if rows else f"none started{asked}",
         ),
         ("started", moment(job.get("started") or job.get("created"))),
         ("ended", moment(job.get("ended"))),
-        ("failed because", plain(job.get("failure_reason") or "")),
+        *_end(job),
         *(("warning", plain(str(warning))) for warning in job.get("warnings") or []),
     ]
+
+
+def _criteria(limits: Document) -> str:
+    """Name the completion criteria beside the number of jobs; empty where there are none."""
+    words = []
+    if limits.get("target") is not None:
+        words.append(f"the objective reaches {metric(limits['target'])}")
+    if limits.get("not_improving"):
+        words.append(f"{count(limits['not_improving'], 'job')} gain less than 1 %")
+    if limits.get("convergence"):
+        words.append("the search has converged")
+    return " or ".join(words)
+
+
+def _end(job: Document) -> list[tuple[str, str]]:
+    """Why it failed, or why it ended before all its jobs had run."""
+    if job.get("failure_reason"):
+        return [("failed because", plain(job["failure_reason"]))]
+    early = len(job["training_jobs"]) < ((job.get("limits") or {}).get("jobs") or 0)
+    return [("ended because", plain(job["ended_because"]))] if early and job.get("ended_because") else []
 
 
 def tally(rows: Sequence[Document]) -> str:

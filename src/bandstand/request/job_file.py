@@ -161,6 +161,12 @@ def _put_tuning(page: Draft, tuning: Tuning, job: JobFile, static: Mapping[str, 
     page.put((*limits, "MaxRuntimeInSeconds"), job.stopping.tuning_seconds, "stopping.tuning_seconds")
     stop = tuning.early_stopping.capitalize()
     page.put((*CONFIG, "TrainingJobEarlyStoppingType"), stop, "tuning.early_stopping")
+    criteria = (*CONFIG, "TuningJobCompletionCriteria")
+    page.put((*criteria, "TargetObjectiveMetricValue"), tuning.target, "tuning.target")
+    patience = (*criteria, "BestObjectiveNotImproving", "MaxNumberOfTrainingJobsNotImproving")
+    page.put(patience, tuning.not_improving, "tuning.not_improving")
+    converged = "Enabled" if tuning.convergence else None
+    page.put((*criteria, "ConvergenceDetected", "CompleteOnConvergence"), converged, "tuning.convergence")
     page.put((*CONFIG, "RandomSeed"), tuning.seed, "tuning.seed")
     high = tuning.max_resource
     if tuning.strategy == "hyperband" and high is None:

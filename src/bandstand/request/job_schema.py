@@ -126,6 +126,16 @@ class Tuning(Table):
         description="`auto`: the median rule stops jobs that are worse than half of the earlier ones; "
         "`off` with Hyperband.",
     )
+    target: Number | None = Field(
+        default=None, description="The objective at which the tuning job is complete; the rest is stopped."
+    )
+    not_improving: int | None = Field(
+        default=None,
+        description="Training jobs, at least 3, that gain less than 1 % before the tuning job is complete.",
+    )
+    convergence: bool = Field(
+        default=False, description="Whether the tuning job is complete when the search has converged."
+    )
     seed: int | None = Field(default=None, description="Seed of the settings; drawn anew if not given.")
 
 

@@ -114,6 +114,9 @@ HONOURED: frozenset[Path] = frozenset(
         (*_CONFIG, "TrainingJobEarlyStoppingType"),
         (*_CONFIG, "RandomSeed"),
         _CRITERIA,
+        (*_CRITERIA, "TargetObjectiveMetricValue"),
+        (*_CRITERIA, "BestObjectiveNotImproving"),
+        (*_CRITERIA, "BestObjectiveNotImproving", "MaxNumberOfTrainingJobsNotImproving"),
         (*_CRITERIA, "ConvergenceDetected"),
         (*_CRITERIA, "ConvergenceDetected", "CompleteOnConvergence"),
         ("TrainingJobDefinition",),
@@ -179,11 +182,6 @@ WITHOUT_EFFECT: Mapping[Path, str] = MappingProxyType(
 
 REFUSED: Mapping[Path, Refusal] = MappingProxyType(
     {
-        (*_CRITERIA, "TargetObjectiveMetricValue"): Refusal(603, "none", "Take it out to run here."),
-        (*_CRITERIA, "BestObjectiveNotImproving"): Refusal(603, "none", "Take it out to run here."),
-        (*_CRITERIA, "ConvergenceDetected", "CompleteOnConvergence"): Refusal(
-            603, "Disabled", "Set it to Disabled to run here.", _is("Enabled")
-        ),
         ("WarmStartConfig",): Refusal(604, "none", "Take it out to run here."),
         ("TrainingJobDefinitions",): Refusal(605, "one definition", "Give TrainingJobDefinition instead."),
         ("Autotune",): Refusal(606, "none", "Take it out, and give ranges and limits."),

@@ -149,6 +149,9 @@ class TuningPlan:
         notes: What was repaired, filled in, or is accepted without effect here; one sentence each.
         exact: Whether the request was a document of the API, which is passed on unchanged or refused.
         early_stopping: Whether the median rule stops training jobs.
+        target: The objective at which the tuning job is complete, or None.
+        not_improving: Training jobs without an improvement of 1 % after which it is complete, or None.
+        convergence: Whether it is complete when the search has converged.
     """
 
     name: str
@@ -168,6 +171,9 @@ class TuningPlan:
     notes: tuple[str, ...] = ()
     exact: bool = False
     early_stopping: bool = False
+    target: float | None = None
+    not_improving: int | None = None
+    convergence: bool = False
 
     def training(self, number: int, settings: Mapping[str, str]) -> TrainingPlan:
         """Return the training job with these settings, as AMT would create it.

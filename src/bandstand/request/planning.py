@@ -44,6 +44,8 @@ def make_plan(operation: str, document: Mapping[str, Any], findings: Findings) -
     objective = config["HyperParameterTuningJobObjective"]
     limits, band = config["ResourceLimits"], dig(document, *BAND) or {}
     high = band.get("MaxResource", inferred_resource(definition.static))
+    criteria = config.get("TuningJobCompletionCriteria", {})
+    target = criteria.get("TargetObjectiveMetricValue")
     hyperband = config["Strategy"] == "Hyperband"
     request = training_request(name, document)
     metric = objective["MetricName"]
@@ -65,6 +67,9 @@ def make_plan(operation: str, document: Mapping[str, Any], findings: Findings) -
         notes=tuple(findings.notes),
         exact=findings.exact,
         early_stopping=config.get("TrainingJobEarlyStoppingType") == "Auto",
+        target=None if target is None else float(target),
+        not_improving=dig(criteria, "BestObjectiveNotImproving", "MaxNumberOfTrainingJobsNotImproving"),
+        convergence=dig(criteria, "ConvergenceDetected", "CompleteOnConvergence") == "Enabled",
     )
 
 

@@ -16,9 +16,11 @@ from bandstand.request.range_rules import check_ranges, combinations
 from bandstand.request.strategy_rules import check_strategy
 
 OBJECTIVE = "HyperParameterTuningJobObjective"
+CRITERIA = (*CONFIG, "TuningJobCompletionCriteria")
 MAX_PARALLEL, USUAL_PARALLEL = 100, 10
 MAX_JOBS, MAX_JOBS_RANDOM = 750, 10_000
 MAX_DAYS = 30
+FLOAT32_MAX = 3.4028235e38
 
 
 def check_tuning(document: Mapping[str, Any], found: list[Definition], findings: Findings) -> None:
@@ -44,6 +46,7 @@ def check_tuning(document: Mapping[str, Any], found: list[Definition], findings:
             _check_single(definition, findings)
     check_strategy(document, found, findings)
     _check_limits(document, found, findings)
+    _check_criteria(document, findings)
     _check_parents(document, findings)
 
 
@@ -172,6 +175,18 @@ def _check_limits(document: Mapping[str, Any], found: list[Definition], findings
                 f"The ranges hold {held:.0f} combinations for {jobs} training jobs: settings repeat here, "
                 "and SageMaker has refused such requests. Widen the ranges or ask for fewer jobs."
             )
+
+
+def _check_criteria(document: Mapping[str, Any], findings: Findings) -> None:
+    place: Place = (*CRITERIA, "TargetObjectiveMetricValue")
+    target = dig(document, *place)
+    if isinstance(target, int | float) and abs(target) > FLOAT32_MAX and not findings.doubtful(place):
+        fix = "Give the objective that is good enough."
+        findings.problem(329, place, shown(target), "a finite number of 32 bits", fix)
+    place = (*CRITERIA, "BestObjectiveNotImproving")
+    member = "MaxNumberOfTrainingJobsNotImproving"
+    if dig(document, *CRITERIA, "BestObjectiveNotImproving") == {} and not findings.doubtful(place):
+        findings.problem(329, (*place, member), "nothing", "a number, at least 3", f"Add {member}.")
 
 
 def _grid_jobs(found: list[Definition], findings: Findings) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import time
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from typing import Any
 from bandstand.runs.record import Record
 from bandstand.runs.stops import finite
 from bandstand.runs.stored import TrainingJob, TuningJob, iterations_asked, training_jobs
-from bandstand.study import StopReason
+from bandstand.study import Finish, StopReason, from_document
 from bandstand.study.rungs import usable
 from bandstand.study.summary import summarize
 from bandstand.study.trial import Trial
@@ -70,7 +71,11 @@ def tuning_document(record: Record, job: TuningJob) -> Document:
             "min_resource": plan.min_resource,
             "max_resource": plan.max_resource,
             "max_runtime": plan.max_runtime,
+            "target": plan.target,
+            "not_improving": plan.not_improving,
+            "convergence": plan.convergence,
         },
+        "ended_because": _finish_reason(record, job.name),
         "seed": job.seed,
         "created": iso(job.created),
         "started": iso(job.created),
@@ -97,6 +102,16 @@ def _points(record: Record, name: str) -> list[Document]:
         "SELECT name, iteration, value, host, time FROM points WHERE job = ? ORDER BY seq", (name,)
     )
     return [{**row, "value": finite(row["value"])} for row in map(dict, rows)]
+
+
+def _finish_reason(record: Record, name: str) -> str | None:
+    """Why the study finished, in its own words; None where it has not, or its launcher was lost."""
+    last = "SELECT body FROM events WHERE tuning_job = ? AND kind = 'decision' ORDER BY seq DESC LIMIT 1"
+    for row in record.read(last, (name,)):
+        decision = from_document(json.loads(row["body"]))
+        if isinstance(decision, Finish):
+            return decision.reason
+    return None
 
 
 def _row_document(job: TrainingJob) -> Document:

@@ -8,7 +8,9 @@ from typing import Literal
 
 from bandstand.study.rungs import places_kept, usable
 
-StopKind = Literal["rung", "max_resource", "median", "runtime", "user", "failures"]
+StopKind = Literal[
+    "rung", "max_resource", "median", "runtime", "user", "failures", "target", "not_improving", "converged"
+]
 FinishStatus = Literal["Completed", "Failed", "Stopped"]
 
 _NAMED_IN_SENTENCE = 12
@@ -17,6 +19,9 @@ _ENDED_FROM_OUTSIDE: Mapping[str, str] = {
     "runtime": "Stopped because the tuning job reached its run-time limit.",
     "user": "Stopped because the tuning job was stopped on request.",
     "failures": "Stopped because the tuning job failed: none of its first training jobs succeeded.",
+    "target": "Stopped because the tuning job reached its target.",
+    "not_improving": "Stopped because the tuning job did not improve any more.",
+    "converged": "Stopped because the tuning job has converged.",
 }
 
 _IN_BRIEF: Mapping[str, str] = {
@@ -25,6 +30,9 @@ _IN_BRIEF: Mapping[str, str] = {
     "runtime": "at time limit",
     "user": "on request",
     "failures": "none succeeded",
+    "target": "target reached",
+    "not_improving": "no improvement",
+    "converged": "converged",
 }
 
 
@@ -35,7 +43,8 @@ class StopReason:
     Args:
         kind: "rung" (not among the best at a rung), "max_resource", "median" (worse than the median of the
             running averages of earlier training jobs), or why the whole tuning job ended: "runtime",
-            "user" or "failures".
+            "user", "failures", or the completion criterion that was met: "target", "not_improving" or
+            "converged".
         bracket: The trial's bracket, from 0; None where there are no brackets.
         rung: The resource (count of objective reports) at which it was judged; for "max_resource" the
             maximum, for "median" the report; None when none of these was the cause.

@@ -21,15 +21,18 @@ def all_ended(trials: Collection[Trial]) -> Finish:
     return Finish("Completed", f"{jobs} ended: {_counts(trials)}.")
 
 
-def ended_early(kind: StopKind, trials: Collection[Trial]) -> Finish:
+def ended_early(kind: StopKind, trials: Collection[Trial], words: str = "") -> Finish:
     """The end of a study that did not come to its last training job.
 
     A run-time limit completes a tuning job, as every resource limit of AMT does, unless nothing succeeded.
 
     Args:
-        kind: Why it ended: "runtime", "user" or "failures".
+        kind: Why it ended: "runtime", "user", "failures" or a completion criterion.
         trials: The started trials, all over.
+        words: What met the completion criterion, without a full stop.
     """
+    if words:
+        return Finish("Completed", f"{words[0].upper()}{words[1:]}. All in all {_counts(trials)}.")
     if kind == "user":
         return Finish("Stopped", f"The tuning job was stopped on request: {_counts(trials)}.")
     if kind == "runtime" and any(trial.succeeded for trial in trials):

@@ -29,6 +29,9 @@ class StudySpec:
         seed: Settings of trial k depend on it and on k only; with Bayesian also on what happened before.
         ranges: The tuned hyperparameters.
         early_stopping: Whether the median rule stops training jobs; not with Hyperband, which has its own.
+        target: The objective at which the study is over; None for no target.
+        not_improving: Training jobs without an improvement after which it is over; None for no such limit.
+        convergence: Whether it is over when the search has converged.
 
     Raises:
         InputError: Naming every term that no study can have.
@@ -43,6 +46,9 @@ class StudySpec:
     seed: int
     ranges: tuple[Range, ...]
     early_stopping: bool = False
+    target: float | None = None
+    not_improving: int | None = None
+    convergence: bool = False
 
     def __post_init__(self) -> None:
         problems = []
@@ -60,6 +66,10 @@ class StudySpec:
                 problems.append("early_stopping is on; Hyperband stops training jobs by rules of its own")
         if self.strategy == "Grid" and self.jobs != (size := grid_size(categorical(self.ranges))):
             problems.append(f"jobs is {self.jobs}; a grid of {size} combinations has as many training jobs")
+        if self.not_improving is not None and self.not_improving < 1:
+            problems.append(
+                f"not_improving is {self.not_improving}; at least one training job has to be asked"
+            )
         if problems:
             raise InputError("This study cannot be: " + "; ".join(problems) + ".")
 
@@ -99,4 +109,7 @@ class StudySpec:
             seed=seed,
             ranges=plan.ranges,
             early_stopping=plan.early_stopping,
+            target=plan.target,
+            not_improving=plan.not_improving,
+            convergence=plan.convergence,
         )

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 
 from bandstand.errors import InputError
+from bandstand.study.criteria import Progress
 from bandstand.study.decisions import Answer, Finish, Start, Stop, StopKind, StopReason
 from bandstand.study.events import Ended, Event, Halted, Reported, Started
 from bandstand.study.finish import FIRST_ATTEMPTS, all_ended, ended_early
@@ -42,6 +43,8 @@ class Study:
         self._lowest_waiting = 1
         self._drawn: dict[int, Settings] = {}
         self._any_success = False
+        self._progress = Progress(spec)
+        self._met = ""
         self._ending: StopKind | None = None
         self._finish: Finish | None = None
 
@@ -196,6 +199,10 @@ class Study:
         ended = len(self._trials) - len(self._running)
         if self._ending is None and not self._any_success and ended >= FIRST_ATTEMPTS:
             return self._end_all("failures")
+        met = self._progress.ended(trial)
+        if self._ending is None and met is not None:
+            self._met = met.words
+            return self._end_all(met.kind)
         return ()
 
     def _end_all(self, kind: StopKind) -> tuple[Stop, ...]:
@@ -212,7 +219,7 @@ class Study:
         if self._finish is not None or self._running:
             return ()
         if self._ending is not None:
-            self._finish = ended_early(self._ending, self._trials.values())
+            self._finish = ended_early(self._ending, self._trials.values(), self._met)
         elif len(self._trials) == self.spec.jobs:
             self._finish = all_ended(self._trials.values())
         return () if self._finish is None else (self._finish,)
