@@ -269,6 +269,19 @@ def test_plan_prints_the_request_and_nothing_else(run: Run) -> None:
     assert "TrainingJobName" in json.loads(run("plan", "one.toml").stdout)
 
 
+def test_plan_names_what_sagemaker_would_refuse_and_a_run_here_does_not(run: Run, ended: Any) -> None:
+    bare = (ended[0] / "one.toml").read_text("utf-8").replace("role =", "# role =").replace("image =", "# ")
+    (ended[0] / "bare.toml").write_text(bare, "utf-8")
+    told = run("plan", "bare.toml").stderr
+    assert "note: role: none is given" in told
+    assert "note: image: " in told
+    assert "s3:// where this request has file:// addresses: HyperParameters.sagemaker_submit_dir" in told
+    assert "OutputDataConfig.S3OutputPath." in told
+    ran = run("train", "bare.toml", "--name", "bare").stderr
+    assert "note: role: " not in ran
+    assert "note: image: " not in ran
+
+
 def test_plan_takes_the_same_changes_as_the_run(run: Run) -> None:
     words = ["--name", "other", "--jobs", "7", "--parallel", "3", "--seed", "11", "--hosts", "2"]
     request = json.loads(run("plan", "tune.toml", *words).stdout)

@@ -28,6 +28,9 @@ TUNING_NAME = 32
 TRAINING_NAME = 63
 """Most characters of a training job's name (TrainingJobName of the SageMaker API)."""
 
+_FOR_SAGEMAKER = ("role: ", "image: ")
+"""How notes begin that matter to SageMaker alone; `plan`, which prints the request, tells them."""
+
 AnyPlan = TypeVar("AnyPlan", TrainingPlan, TuningPlan)
 Plan = TypeVar("Plan", TrainingPlan, TuningPlan, contravariant=True)
 
@@ -74,7 +77,8 @@ def launch(
         InputError: The user insists on a name that is taken.
     """
     for note in plan.notes:
-        tell(f"note: {note}")
+        if not note.startswith(_FOR_SAGEMAKER):
+            tell(f"note: {note}")
     backend = backend_of(on)
     try:
         with Record.open(place().folder) as record:

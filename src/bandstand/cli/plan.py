@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -37,5 +38,21 @@ def command(job: Path, on: Literal["processes"], as_json: bool, **changes: Any) 
     plan = load_plan(job, changes, on=on)
     for note in plan.notes:
         tell(f"note: {note}")
-    put_json(json.loads(plan.document))
+    request = json.loads(plan.document)
+    local = list(_local_addresses(request))
+    if local:
+        tell(f"note: SageMaker needs s3:// where this request has file:// addresses: {', '.join(local)}.")
+    put_json(request)
     return 0
+
+
+def _local_addresses(value: object, where: str = "") -> Iterator[str]:
+    """Give the places of a request that hold a `file://` address."""
+    if isinstance(value, dict):
+        for name, member in value.items():
+            yield from _local_addresses(member, f"{where}.{name}" if where else name)
+    elif isinstance(value, list):
+        for number, member in enumerate(value):
+            yield from _local_addresses(member, f"{where}[{number}]")
+    elif isinstance(value, str) and value.startswith("file://"):
+        yield where
