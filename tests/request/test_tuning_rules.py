@@ -360,3 +360,10 @@ def test_several_definitions_are_checked_each_for_itself(
 def test_a_definition_and_a_list_of_them_are_too_many(tuning: dict[str, Any], problems: Problems) -> None:
     found = problems(tuning | {"TrainingJobDefinitions": [tuning[BODY]]})
     assert (301, "TrainingJobDefinitions") in {(problem.number, problem.where) for problem in found}
+
+
+def test_a_misspelt_strategy_is_one_problem_and_not_one_of_its_settings_too(
+    tuning: dict[str, Any], change: Change, problems: Problems
+) -> None:
+    found = problems(change(tuning, {f"{CONFIG}.Strategy": "hyperband"}))
+    assert [(problem.number, problem.fix) for problem in found] == [(205, "Did you mean Hyperband?")]

@@ -26,6 +26,8 @@ def check_strategy(document: Mapping[str, Any], found: list[Definition], finding
         found: Its definitions.
         findings: Takes the problems.
     """
+    if findings.doubtful((*CONFIG, "Strategy")):
+        return
     strategy = dig(document, *CONFIG, "Strategy")
     if strategy != "Hyperband" and strategy is not None and dig(document, *BAND) is not None:
         fix = "Take it out, or set the strategy to Hyperband."
