@@ -184,13 +184,29 @@ def test_the_built_in_needs_its_channels_and_rounds(
     ]
 
 
-@pytest.mark.parametrize("kind", ["text/csv", "csv", "text/csv; label_size=1", "CSV"])
-def test_the_built_in_reads_csv(training: dict[str, Any], change: Change, plan_of: PlanOf, kind: str) -> None:
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "text/csv",
+        "csv",
+        "text/csv; label_size=1",
+        "CSV",
+        "text/libsvm",
+        "text/x-libsvm",
+        "libsvm",
+        "application/x-parquet",
+        "parquet",
+        None,
+    ],
+)
+def test_the_built_in_reads_csv_libsvm_and_parquet(
+    training: dict[str, Any], change: Change, plan_of: PlanOf, kind: str | None
+) -> None:
     plan_of(change(training, {"InputDataConfig.0.ContentType": kind}))
 
 
-@pytest.mark.parametrize("kind", ["text/libsvm", "libsvm", "application/x-parquet", "text/x-csv", ""])
-def test_the_built_in_reads_nothing_else_yet(
+@pytest.mark.parametrize("kind", ["application/x-recordio-protobuf", "text/plain", "text/x-csv", ""])
+def test_the_built_in_reads_nothing_else(
     training: dict[str, Any], change: Change, problems: Problems, kind: str
 ) -> None:
     assert _numbers(problems(change(training, {"InputDataConfig.0.ContentType": kind}))) == [621]

@@ -16,7 +16,16 @@ from bandstand.request.plan import local_path
 from bandstand.request.program import BUILT_INS, Program, image_of, is_ours, line_pattern, program_of
 
 CODE = "/opt/ml/code"
-CSV = ("csv", "text/csv")
+READ = (
+    "text/csv",
+    "csv",
+    "text/libsvm",
+    "text/x-libsvm",
+    "libsvm",
+    "application/x-parquet",
+    "parquet",
+)
+"""Content types that the built-in XGBoost reads: SageMaker XGBoost's, but for RecordIO."""
 
 
 def check_program(document: Mapping[str, Any], definition: Definition, findings: Findings) -> None:
@@ -130,11 +139,11 @@ def _check_xgboost(document: Mapping[str, Any], definition: Definition, findings
             findings.problem(424, place, "nothing", "a number of rounds", "Add num_round, static or tuned.")
     for channel, place in found.values():
         kind = channel.get("ContentType")
-        if kind is not None and kind.partition(";")[0].strip().lower() not in CSV:
+        if kind is not None and kind.partition(";")[0].strip().lower() not in READ:
             where = (*place, "ContentType")
-            what = f"{shown(kind)}, which cannot run on processes yet"
-            fix = "Give CSV: label first, no header."
-            findings.problem(621, where, what, f"{' or '.join(CSV)}", fix)
+            what = f"{shown(kind)}, which the built-in does not read"
+            fix = "Give one of these, or none if the files' names tell: .csv, .libsvm, .parquet."
+            findings.problem(621, where, what, f"one of {', '.join(READ)}", fix)
 
 
 def _check_metric_name(metric: str, definition: Definition, findings: Findings) -> None:

@@ -104,7 +104,7 @@ RULES: Mapping[int, str] = MappingProxyType(
         618: "The program is started as in script mode, not by an entry point of the container.",
         619: "The algorithm is in the image, not on a market place.",
         620: "Built-in algorithms: xgboost.",
-        621: "The built-in XGBoost reads CSV.",
+        621: "The built-in XGBoost reads CSV, libsvm and Parquet.",
         622: "No services beside the training job.",
     }
 )
