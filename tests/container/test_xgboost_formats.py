@@ -123,7 +123,7 @@ def test_sparse_rows_move_to_a_leader_that_has_none(jobs: Any, campaign: Rows) -
         {"num_round": 3, "objective": "rank:ndcg", "eval_metric": "ndcg"},
         sharded={
             "train": shards,
-            "validation": [None, None, {"v.svm": as_libsvm(rows[:90], 1, np.arange(90) // 30)}],
+            "validation": [None, None, {"v.svm": held_out}],
         },
         content_type=None,
     )
