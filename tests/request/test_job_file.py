@@ -310,6 +310,33 @@ def test_bayesian_needs_optuna_and_says_how_to_get_it(
     assert "pip install" in problem.fix
 
 
+def test_the_modelled_hyperband_is_told_to_be_for_this_machine_only(
+    job: Job, problems: Problems, plan_of: PlanOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    modelled = ('"hyperband"', '"hyperband-tpe"')
+    plan, plain = plan_of(job(modelled)), plan_of(job())
+    assert (plan.strategy, plan.min_resource, plan.max_resource) == ("Hyperband-TPE", 1, 30)
+    assert plan.document == plain.document
+    (note,) = set(plan.notes) - set(plain.notes)
+    assert "this machine only" in note
+    assert "The request says Hyperband" in note
+    assert TuningPlan.from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    (problem,) = problems(job(modelled))
+    assert (problem.number, problem.where) == (601, "tuning.strategy")
+
+
+def test_the_modelled_hyperband_keeps_hyperbands_rules(job: Job, problems: Problems, plan_of: PlanOf) -> None:
+    modelled = ('"hyperband"', '"hyperband-tpe"')
+    found = problems(job(modelled, ("max_resource = 30\n", 'early_stopping = "auto"\n')))
+    assert {(problem.number, problem.where) for problem in found} == {
+        (322, "tuning.early_stopping"),
+        (323, "tuning.max_resource"),
+    }
+    inferred = ('algorithm = "xgboost"', 'algorithm = "xgboost"\nepochs = 27')
+    assert plan_of(job(modelled, inferred, ("max_resource = 30\n", ""))).max_resource == 27
+
+
 GRID = (
     ('"hyperband"', '"grid"'),
     ("min_resource = 1\nmax_resource = 30\n", ""),

@@ -27,6 +27,7 @@ for iteration in range(1, 4):
 """
 
 ONE_SHORT_ONE = REPORTING.replace("range(1, 4)", "range(1, 4 if number == 1 else 3001)")
+ENDLESS = REPORTING.replace("range(1, 4)", "range(1, 3001)")
 FIVE_SHORT_ONES = REPORTING.replace("range(1, 4)", "range(1, 4 if number <= 5 else 3001)")
 
 
@@ -84,6 +85,21 @@ def test_bayesian_settings_come_from_what_was_tried_and_replay_to_the_same(
     with pytest.raises(PlatformError, match="pip install"):
         tune(plan.renamed("another"), record, backend, watcher, StopFlag(), grace=5)
     assert [job["name"] for job in show_all(record)] == [plan.name]
+
+
+def test_the_modelled_hyperband_runs_and_replays(record, backend, watcher, tuning):
+    plan = replace(
+        tuning(ENDLESS, jobs=14, parallel=4, max_resource=9, hyperparameters={"epochs": "3000"}),
+        strategy="Hyperband-TPE",
+    )
+    assert tune(plan, record, backend, watcher, StopFlag(), grace=5).status == "Completed"
+    document = show(record, plan.name)
+    assert document["strategy"] == "Hyperband-TPE"
+    kinds = {row["stop"]["kind"] for row in document["training_jobs"]}
+    assert kinds == {"rung", "max_resource"}
+    saved = document["savings"]
+    assert saved["asked"] - saved["run"] == saved["saved_by_max_resource"] + saved["saved_by_rungs"]
+    assert replay(StudySpec.from_plan(plan, 7), history(record, plan.name)).differences == ()
 
 
 def test_a_target_that_is_reached_completes_the_tuning_job_and_says_so(record, backend, watcher, tuning):

@@ -20,6 +20,7 @@ from bandstand.study import (
     Reported,
     Start,
     Started,
+    Stop,
     Study,
     StudySpec,
     from_document,
@@ -196,3 +197,39 @@ def test_a_missing_optuna_is_told_with_the_way_to_get_it(
     assert modelled_settings(spec, 1, ()) == random_settings(7, 1, RANGES)
     with pytest.raises(PlatformError, match=r"pip install 'bandstand\[local\]'"):
         modelled_settings(spec, 11, observed(spec, 30))
+
+
+def test_the_modelled_hyperband_stops_as_hyperband_and_chooses_by_what_it_stopped(
+    make_spec: MakeSpec,
+) -> None:
+    spec = make_spec(strategy="Hyperband-TPE", jobs=24, max_resource=9, ranges=RANGES)
+    plain = Study(replace(spec, strategy="Hyperband"))
+    study = Study(spec)
+    kinds = set()
+    while study.finished is None:
+        for start in study.ask():
+            study.tell(Started(start.trial, start.settings))
+            plain.tell(Started(start.trial))
+        trial = study.running[0]
+        assert study.bracket(trial) == plain.bracket(trial)
+        for report in range(1, 10):
+            event = Reported(trial, (trial * 7919 % 100) * report / 100)
+            decided = study.tell(event)
+            assert decided == plain.tell(event)
+            if decided:
+                kinds |= {each.reason.kind for each in decided if isinstance(each, Stop)}
+                break
+        study.tell(Ended(trial, "stopped"))
+        plain.tell(Ended(trial, "stopped"))
+    assert kinds == {"rung", "max_resource"}
+    assert study.summary({}) == plain.summary({})
+
+
+def test_the_modelled_hyperband_draws_at_random_at_first_and_then_by_its_model(make_spec: MakeSpec) -> None:
+    study = Study(make_spec(strategy="Hyperband-TPE", jobs=24, max_resource=9, ranges=RANGES, parallel=1))
+    for trial in range(1, 13):
+        (start,) = study.ask()
+        assert (start.settings == random_settings(7, trial, RANGES)) == (trial <= RANDOM_FIRST)
+        study.tell(Started(trial, start.settings))
+        study.tell(Reported(trial, objective(start.settings)))
+        study.tell(Ended(trial, "stopped"))

@@ -16,7 +16,7 @@ MakeSpec = Callable[..., StudySpec]
 def test_every_wrong_term_is_named_at_once(make_spec: MakeSpec) -> None:
     with pytest.raises(InputError) as caught:
         make_spec(goal="Maximize", strategy="Best", jobs=0, parallel=-1)
-    for part in ("'Maximize'", "'Best'", "jobs is 0", "parallel is -1", "Hyperband, Random, Grid"):
+    for part in ("'Maximize'", "'Best'", "jobs is 0", "parallel is -1", "Hyperband-TPE, Random, Grid"):
         assert part in str(caught.value)
 
 

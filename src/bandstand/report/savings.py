@@ -27,7 +27,7 @@ def savings_lines(page: Page, job: Document) -> list[str]:
     savings = job.get("savings") or {}
     if not job["training_jobs"] or not savings.get("run"):
         return []
-    if job.get("strategy") == "Hyperband":
+    if _hyperband(job):
         stops, by = _rungs(job, savings), "saved_by_rungs"
     elif job.get("early_stopping") == "Auto":
         number = savings.get("stopped_by_median") or 0
@@ -40,6 +40,10 @@ def savings_lines(page: Page, job: Document) -> list[str]:
         ("instance time", _instances(job)),
     ]
     return [page.paint("early stopping" if by else "cost", "bold"), *facts(page, [*told, *cost])]
+
+
+def _hyperband(job: Document) -> bool:
+    return job.get("strategy") in ("Hyperband", "Hyperband-TPE")
 
 
 def _rungs(job: Document, savings: Document) -> list[tuple[str, str]]:
@@ -60,7 +64,7 @@ def _iterations(job: Document, savings: Document, by: str) -> list[tuple[str, st
     told = [("iterations", _run(savings) + after)]
     if not asked or by_max is None or by_stops is None:
         return told
-    if job.get("strategy") == "Hyperband":
+    if _hyperband(job):
         told.append(("MaxResource saved", _part(by_max, asked)))
     told.append(("stopping early saved", _part(by_stops, asked)))
     rest = asked - savings["run"] - by_max - by_stops

@@ -8,15 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from bandstand.hyperparameters import decode
-from bandstand.metrics import known_goal
 from bandstand.request.documents import CONFIG
 from bandstand.request.findings import Findings, Place, shown
 from bandstand.request.job_ranges import add_ranges
 from bandstand.request.job_reading import dotted
-from bandstand.request.job_schema import JobFile, Tuning, as_text
+from bandstand.request.job_schema import JobFile, as_text
+from bandstand.request.job_tuning import put_tuning
 from bandstand.request.naming import TRAINING_NAME, TUNING_NAME, legal_name
 from bandstand.request.program import is_aws_xgboost, line_pattern
-from bandstand.request.strategy_rules import BAND, inferred_resource
 
 IMAGE = "bandstand:latest"
 ROLE = "arn:aws:iam::000000000000:role/none"
@@ -79,7 +78,7 @@ def draft(job: JobFile, base: Path, stem: str, data: Mapping[str, Any], findings
         static |= fixed
         for name in fixed:
             findings.came_from((*static_place, name), _key("ranges", name), True)
-        _put_tuning(page, tuning, job, static)
+        put_tuning(page, tuning, job, static)
     elif job.ranges:
         fix = "Add [tuning] with metric and jobs, or move them to hyperparameters."
         findings.refuse(107, "tuning", "nothing, yet there are ranges", "the table tuning", fix)
@@ -133,52 +132,6 @@ def _put_name(page: Draft, name: str, tuning: bool) -> None:
             f"name: {shown(name)} became {legal}: at most {limit} letters, digits and hyphens are allowed."
         )
     page.put((member,), legal, "name")
-
-
-def _put_tuning(page: Draft, tuning: Tuning, job: JobFile, static: Mapping[str, str]) -> None:
-    findings = page.findings
-    page.put((*CONFIG, "Strategy"), tuning.strategy.capitalize(), "tuning.strategy")
-    goal = tuning.goal or known_goal(tuning.metric)
-    if goal is None and not findings.doubted("tuning.metric"):
-        fix = "Say whether more or less of the metric is better."
-        findings.refuse(107, "tuning.goal", "nothing", "maximize or minimize", fix)
-        findings.doubt("tuning.goal")
-    elif tuning.goal is None:
-        findings.note(f"tuning.goal: {goal}, since that is what {tuning.metric} is for.")
-    place = (*CONFIG, "HyperParameterTuningJobObjective")
-    page.put((*place, "Type"), goal.capitalize() if goal else None, "tuning.goal")
-    page.put((*place, "MetricName"), tuning.metric, "tuning.metric")
-    limits = (*CONFIG, "ResourceLimits")
-    parallel, jobs = tuning.parallel, tuning.jobs
-    if jobs is None and tuning.strategy != "grid" and not findings.doubted("tuning.jobs"):
-        findings.refuse(107, "tuning.jobs", "nothing", "a whole number", "Add tuning.jobs.")
-        findings.doubt("tuning.jobs")
-    if jobs is not None and parallel > jobs >= 1:
-        findings.note(f"tuning.parallel: {jobs} rather than {parallel}, since there are no more jobs.")
-        parallel = jobs
-    page.put((*limits, "MaxNumberOfTrainingJobs"), jobs, "tuning.jobs")
-    page.put((*limits, "MaxParallelTrainingJobs"), parallel, "tuning.parallel")
-    page.put((*limits, "MaxRuntimeInSeconds"), job.stopping.tuning_seconds, "stopping.tuning_seconds")
-    stop = tuning.early_stopping.capitalize()
-    page.put((*CONFIG, "TrainingJobEarlyStoppingType"), stop, "tuning.early_stopping")
-    criteria = (*CONFIG, "TuningJobCompletionCriteria")
-    page.put((*criteria, "TargetObjectiveMetricValue"), tuning.target, "tuning.target")
-    patience = (*criteria, "BestObjectiveNotImproving", "MaxNumberOfTrainingJobsNotImproving")
-    page.put(patience, tuning.not_improving, "tuning.not_improving")
-    converged = "Enabled" if tuning.convergence else None
-    page.put((*criteria, "ConvergenceDetected", "CompleteOnConvergence"), converged, "tuning.convergence")
-    page.put((*CONFIG, "RandomSeed"), tuning.seed, "tuning.seed")
-    high = tuning.max_resource
-    if tuning.strategy == "hyperband" and high is None:
-        high = inferred_resource(static)
-        if high is not None:
-            findings.note(f"tuning.max_resource: {high}, from the static hyperparameters, as AMT infers it.")
-    low = tuning.min_resource
-    if tuning.strategy == "hyperband" and low is None:
-        low = 1
-    findings.came_from(BAND, "tuning.min_resource" if high is None else "tuning.max_resource", True)
-    page.put((*BAND, "MinResource"), low, "tuning.min_resource")
-    page.put((*BAND, "MaxResource"), high, "tuning.max_resource")
 
 
 def _static(page: Draft, job: JobFile, base: Path, place: Place) -> dict[str, str]:

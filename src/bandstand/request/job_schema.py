@@ -101,9 +101,9 @@ class Tuning(Table):
     goal: Literal["maximize", "minimize"] | None = Field(
         default=None, description="Which way is better; follows from well-known metrics' names."
     )
-    strategy: Literal["hyperband", "random", "bayesian", "grid"] = Field(
+    strategy: Literal["hyperband", "hyperband-tpe", "random", "bayesian", "grid"] = Field(
         default="hyperband",
-        description="How settings are chosen and jobs are stopped.",
+        description="How settings are chosen and jobs are stopped; `hyperband-tpe` is for this machine only.",
     )
     min_resource: int | None = Field(
         default=None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,7 +14,7 @@ from bandstand.request.data_rules import check_data
 from bandstand.request.documents import definitions, operation_of, parse, refuse_unknown
 from bandstand.request.findings import Findings, shown
 from bandstand.request.local_rules import check_local
-from bandstand.request.plan import Plan
+from bandstand.request.plan import Plan, TuningPlan
 from bandstand.request.planning import make_plan
 from bandstand.request.program_rules import check_program
 from bandstand.request.range_rules import check_count
@@ -116,6 +117,7 @@ def _load_text(text: str, path: Path, given: Mapping[str, Any]) -> Plan:
 def _load_job(data: Mapping[str, Any], base: Path, stem: str, given: Mapping[str, Any]) -> Plan:
     from bandstand.request.job_file import draft
     from bandstand.request.job_reading import read_job
+    from bandstand.request.job_tuning import MODELLED_HYPERBAND
 
     findings = Findings(exact=False)
     chosen = copy.deepcopy(dict(data))
@@ -136,7 +138,10 @@ def _load_job(data: Mapping[str, Any], base: Path, stem: str, given: Mapping[str
         findings.doubt("output")
     operation = TUNING if job.tuning else TRAINING
     document = draft(job, base, stem, chosen, findings)
-    return _checked(operation, in_order(request_shape(operation), document), findings)
+    plan = _checked(operation, in_order(request_shape(operation), document), findings)
+    if isinstance(plan, TuningPlan) and job.tuning and job.tuning.strategy == MODELLED_HYPERBAND:
+        return replace(plan, strategy="Hyperband-TPE")
+    return plan
 
 
 def _load_document(document: Mapping[str, Any], given: Mapping[str, Any]) -> Plan:

@@ -25,20 +25,27 @@ def check_local(operation: str, document: Mapping[str, Any], findings: Findings)
     if idle:
         told = ", ".join(f"{name} ({why})" for name, why in idle.items())
         findings.note(f"Accepted without effect on this machine: {told}.")
-    _check_installed(document, findings)
-    place: Place = (*CONFIG, "ResourceLimits", "MaxNumberOfTrainingJobs")
+    place: Place = (*CONFIG, "Strategy")
+    if dig(document, *place) == "Bayesian" and not findings.doubtful(place):
+        check_installed(findings.words(place), "Bayesian", findings)
+    place = (*CONFIG, "ResourceLimits", "MaxNumberOfTrainingJobs")
     grid = dig(document, *CONFIG, "Strategy") == "Grid"
     if operation == TUNING and not grid and dig(document, *place) is None and not findings.doubtful(place):
         fix = "Say how many training jobs to run."
         findings.problem(607, place, "nothing", "a number of training jobs", fix)
 
 
-def _check_installed(document: Mapping[str, Any], findings: Findings) -> None:
-    place: Place = (*CONFIG, "Strategy")
-    strategy = dig(document, *place)
-    if strategy == "Bayesian" and find_spec("optuna") is None and not findings.doubtful(place):
+def check_installed(where: str, strategy: str, findings: Findings) -> None:
+    """Check that the package is there which chooses the settings of a strategy with a model.
+
+    Args:
+        where: The strategy's place, as the user wrote it.
+        strategy: Its name.
+        findings: Takes the problem.
+    """
+    if find_spec("optuna") is None:
         fix = "Install it: pip install 'bandstand[local]'."
-        findings.problem(601, place, f"{strategy}, and optuna is not installed", "optuna", fix)
+        findings.refuse(601, where, f"{strategy}, and optuna is not installed", "optuna", fix)
 
 
 def _check_members(

@@ -135,7 +135,8 @@ class TuningPlan:
         name: The tuning job's name.
         objective: The metric that is tuned for.
         goal: Whether more of it is better, or less.
-        strategy: How settings are chosen and, with Hyperband, jobs are stopped.
+        strategy: How settings are chosen and, with Hyperband, jobs are stopped. `Hyperband-TPE` is for this
+            machine only: its document says Hyperband.
         min_resource: Objective reports before which Hyperband stops no job.
         max_resource: Objective reports after which Hyperband stops every job; None with Random.
         jobs: How many training jobs in all.
@@ -157,7 +158,7 @@ class TuningPlan:
     name: str
     objective: str
     goal: Literal["maximize", "minimize"]
-    strategy: Literal["Hyperband", "Random", "Grid", "Bayesian"]
+    strategy: Literal["Hyperband", "Hyperband-TPE", "Random", "Grid", "Bayesian"]
     min_resource: int
     max_resource: int | None
     jobs: int

@@ -89,7 +89,7 @@ RULES: Mapping[int, str] = MappingProxyType(
         426: "Output and checkpoints are folders, there already or to be made.",
         501: "A metric's pattern reads one number, uncut.",
         502: "A metric is defined once.",
-        601: "What chooses settings is installed: optuna, for Bayesian.",
+        601: "What chooses settings is installed: optuna, for Bayesian and for hyperband-tpe.",
         604: "No warm start.",
         605: "One training job definition.",
         606: "No Autotune.",

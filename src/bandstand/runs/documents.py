@@ -184,8 +184,7 @@ def _savings(job: TuningJob, rows: Sequence[TrainingJob]) -> Document:
     asked = {row.number: iterations_asked(row.plan) for row in rows}
     known = {number: iterations for number, iterations in asked.items() if iterations is not None}
     trials = [Trial(row.number, row.reports, stop=_reason(row)) for row in rows]
-    hyperband = job.plan.strategy == "Hyperband"
-    summary = summarize(trials, known, job.plan.max_resource if hyperband else None)
+    summary = summarize(trials, known, job.plan.max_resource)
     return {
         "asked": summary.asked,
         "run": summary.run,

@@ -35,7 +35,7 @@ def settle(
     if status == "Failed":
         silence = next(filter(None, (silence_in(row.warnings) for row in rows)), "")
         failure = " ".join(filter(None, (reason, _first_failure(rows), silence)))[:REASON_LENGTH]
-    warnings = _warnings(rows, hyperband=tuning_job(record, name).plan.strategy == "Hyperband")
+    warnings = _warnings(rows, hyperband=tuning_job(record, name).plan.max_resource is not None)
     connection.execute(
         "UPDATE tuning_jobs SET status = ?, failure_reason = ?, ended = ?, warnings = ? WHERE name = ?",
         (status, failure, now, json.dumps(warnings), name),

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from bandstand.request.plan import TuningPlan
     from bandstand.request.ranges import Range
 
-STRATEGIES = ("Hyperband", "Random", "Grid", "Bayesian")
+STRATEGIES = ("Hyperband", "Hyperband-TPE", "Random", "Grid", "Bayesian")
 
 
 @dataclass(frozen=True)
@@ -21,12 +21,12 @@ class StudySpec:
 
     Args:
         goal: "maximize" or "minimize".
-        strategy: "Hyperband", "Random", "Grid" or "Bayesian".
+        strategy: One of `STRATEGIES`; "Hyperband-TPE" is Hyperband with settings from a model.
         min_resource: Objective reports before which Hyperband stops nothing, at least 1.
         max_resource: Objective reports at which Hyperband stops a training job; None without it.
         jobs: Training jobs in all, at least 1; with Grid one per combination.
         parallel: Training jobs at the same time, at least 1.
-        seed: Settings of trial k depend on it and on k only; with Bayesian also on what happened before.
+        seed: Settings of trial k depend on it and on k only; those of a model also on what happened.
         ranges: The tuned hyperparameters.
         early_stopping: Whether the median rule stops training jobs; not with Hyperband, which has its own.
         target: The objective at which the study is over; None for no target.
@@ -60,7 +60,7 @@ class StudySpec:
             problems.append(f"jobs is {self.jobs}; at least one training job is needed")
         if self.parallel < 1:
             problems.append(f"parallel is {self.parallel}; at least one training job has to run at a time")
-        if self.strategy == "Hyperband":
+        if self.hyperband:
             problems.extend(self._resource_problems())
             if self.early_stopping:
                 problems.append("early_stopping is on; Hyperband stops training jobs by rules of its own")
@@ -89,7 +89,12 @@ class StudySpec:
     @property
     def modelled(self) -> bool:
         """Whether settings come from a model of what was tried, and so depend on what happened before."""
-        return self.strategy == "Bayesian"
+        return self.strategy in ("Bayesian", "Hyperband-TPE")
+
+    @property
+    def hyperband(self) -> bool:
+        """Whether training jobs are stopped at rungs and at the maximum resource."""
+        return self.strategy in ("Hyperband", "Hyperband-TPE")
 
     @classmethod
     def from_plan(cls, plan: TuningPlan, seed: int) -> StudySpec:

@@ -20,7 +20,7 @@ from bandstand.study.trial import Trial
 
 
 def _strategy(spec: StudySpec) -> Strategy:
-    if spec.strategy == "Hyperband":
+    if spec.hyperband:
         return Hyperband(spec)
     return MedianRule(spec) if spec.early_stopping else RunToEnd()
 
@@ -137,7 +137,7 @@ class Study:
         Args:
             asked: Iterations that each trial's settings asked for, where they are known.
         """
-        max_resource = self.spec.max_resource if self.spec.strategy == "Hyperband" else None
+        max_resource = self.spec.max_resource if self.spec.hyperband else None
         return summarize(self._trials.values(), asked, max_resource)
 
     def _settings(self, number: int, before: Sequence[Start]) -> Settings:

@@ -1,0 +1,81 @@
+"""A job file's table `tuning` as a request's configuration of a tuning job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from bandstand.metrics import known_goal
+from bandstand.request.documents import CONFIG
+from bandstand.request.job_schema import JobFile, Tuning
+from bandstand.request.local_rules import check_installed
+from bandstand.request.strategy_rules import BAND, inferred_resource
+
+if TYPE_CHECKING:
+    from bandstand.request.job_file import Draft
+
+MODELLED_HYPERBAND = "hyperband-tpe"
+"""The strategy of job files that no request has a word for: Hyperband with settings from a model."""
+
+
+def put_tuning(page: Draft, tuning: Tuning, job: JobFile, static: Mapping[str, str]) -> None:
+    """Write the tuning job's configuration, all but its ranges.
+
+    Args:
+        page: The request being written.
+        tuning: The table.
+        job: The job file.
+        static: The static hyperparameters, from which the maximum resource may follow.
+    """
+    findings = page.findings
+    hyperband = tuning.strategy in ("hyperband", MODELLED_HYPERBAND)
+    page.put(
+        (*CONFIG, "Strategy"), "Hyperband" if hyperband else tuning.strategy.capitalize(), "tuning.strategy"
+    )
+    if tuning.strategy == MODELLED_HYPERBAND:
+        check_installed("tuning.strategy", tuning.strategy, findings)
+        findings.note(
+            f"tuning.strategy: {MODELLED_HYPERBAND} is for this machine only. The request says Hyperband, "
+            "and SageMaker would run its own Hyperband, without this model."
+        )
+    goal = tuning.goal or known_goal(tuning.metric)
+    if goal is None and not findings.doubted("tuning.metric"):
+        fix = "Say whether more or less of the metric is better."
+        findings.refuse(107, "tuning.goal", "nothing", "maximize or minimize", fix)
+        findings.doubt("tuning.goal")
+    elif tuning.goal is None:
+        findings.note(f"tuning.goal: {goal}, since that is what {tuning.metric} is for.")
+    place = (*CONFIG, "HyperParameterTuningJobObjective")
+    page.put((*place, "Type"), goal.capitalize() if goal else None, "tuning.goal")
+    page.put((*place, "MetricName"), tuning.metric, "tuning.metric")
+    limits = (*CONFIG, "ResourceLimits")
+    parallel, jobs = tuning.parallel, tuning.jobs
+    if jobs is None and tuning.strategy != "grid" and not findings.doubted("tuning.jobs"):
+        findings.refuse(107, "tuning.jobs", "nothing", "a whole number", "Add tuning.jobs.")
+        findings.doubt("tuning.jobs")
+    if jobs is not None and parallel > jobs >= 1:
+        findings.note(f"tuning.parallel: {jobs} rather than {parallel}, since there are no more jobs.")
+        parallel = jobs
+    page.put((*limits, "MaxNumberOfTrainingJobs"), jobs, "tuning.jobs")
+    page.put((*limits, "MaxParallelTrainingJobs"), parallel, "tuning.parallel")
+    page.put((*limits, "MaxRuntimeInSeconds"), job.stopping.tuning_seconds, "stopping.tuning_seconds")
+    stop = tuning.early_stopping.capitalize()
+    page.put((*CONFIG, "TrainingJobEarlyStoppingType"), stop, "tuning.early_stopping")
+    criteria = (*CONFIG, "TuningJobCompletionCriteria")
+    page.put((*criteria, "TargetObjectiveMetricValue"), tuning.target, "tuning.target")
+    patience = (*criteria, "BestObjectiveNotImproving", "MaxNumberOfTrainingJobsNotImproving")
+    page.put(patience, tuning.not_improving, "tuning.not_improving")
+    converged = "Enabled" if tuning.convergence else None
+    page.put((*criteria, "ConvergenceDetected", "CompleteOnConvergence"), converged, "tuning.convergence")
+    page.put((*CONFIG, "RandomSeed"), tuning.seed, "tuning.seed")
+    high = tuning.max_resource
+    if hyperband and high is None:
+        high = inferred_resource(static)
+        if high is not None:
+            findings.note(f"tuning.max_resource: {high}, from the static hyperparameters, as AMT infers it.")
+    low = tuning.min_resource
+    if hyperband and low is None:
+        low = 1
+    findings.came_from(BAND, "tuning.min_resource" if high is None else "tuning.max_resource", True)
+    page.put((*BAND, "MinResource"), low, "tuning.min_resource")
+    page.put((*BAND, "MaxResource"), high, "tuning.max_resource")
