@@ -69,6 +69,7 @@ GROUP = {"InstanceType": "ml.m5.large", "InstanceCount": 1, "InstanceGroupName":
         ({"Environment": {"BANDSTAND_PORT": "x"}}, 411, "BANDSTAND_PORT", "0 to 65535"),
         ({"Environment": {"BANDSTAND_START_TIMEOUT": "0"}}, 411, "START_TIMEOUT", "more than 0"),
         ({"Environment": {"BANDSTAND_START_TIMEOUT": "1e999"}}, 411, "START_TIMEOUT", "more than 0"),
+        ({"Environment": {"SAGEMAKER_BASE_DIR": "/tmp/ml"}}, 411, "SAGEMAKER_BASE_DIR", "/opt/ml"),
         ({"Environment": {"BANDSTAND_GOAL": "up"}}, 411, "BANDSTAND_GOAL", "maximize or minimize"),
         ({f"{METRICS}.0.Regex": "auc=([0-9.]+)"}, 501, f"{METRICS}[0].Regex", "auc=([0-9.]+)"),
         ({f"{METRICS}.0.Regex": "auc="}, 501, f"{METRICS}[0].Regex", "group"),

@@ -14,7 +14,8 @@ from bandstand.request.findings import Findings, Place, shown
 MAX_RUNTIME = 28 * 86_400
 MAX_ENVIRONMENT = 48
 _RANKS, _THREADS = "BANDSTAND_RANKS_PER_HOST", "BANDSTAND_THREADS"
-_PORT, _PATIENCE, _GOAL = "BANDSTAND_PORT", "BANDSTAND_START_TIMEOUT", "BANDSTAND_GOAL"
+_PORT, _PATIENCE, _BASE = "SAGEMAKER_BASE_DIR"
+_GOAL = "BANDSTAND_PORT", "BANDSTAND_START_TIMEOUT", "BANDSTAND_GOAL"
 _SECONDS = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?", re.ASCII)
 
 _FLAT = ("InstanceType", "InstanceCount", "VolumeSizeInGB")
@@ -143,6 +144,7 @@ def _check_settings(definition: Definition, findings: Findings) -> None:
         _PORT: (_is_within(0, 65_535), "a port, 0 to 65535", automatic),
         _PATIENCE: (_is_duration, "seconds, more than 0", "Write a number of seconds."),
         _GOAL: (("maximize", "minimize").__contains__, "maximize or minimize", "Take one of those."),
+        _BASE: (("/opt/ml", "/opt/ml/").__contains__, "/opt/ml, where a job's files are", "Take it out."),
     }
     for name, (is_right, allowed, fix) in expected.items():
         text = environment.get(name)
