@@ -14,8 +14,8 @@ from bandstand.request.findings import Findings, Place, shown
 MAX_RUNTIME = 28 * 86_400
 MAX_ENVIRONMENT = 48
 _RANKS, _THREADS = "BANDSTAND_RANKS_PER_HOST", "BANDSTAND_THREADS"
-_PORT, _PATIENCE, _BASE = "SAGEMAKER_BASE_DIR"
-_GOAL = "BANDSTAND_PORT", "BANDSTAND_START_TIMEOUT", "BANDSTAND_GOAL"
+_PORT, _PATIENCE, _GOAL = "BANDSTAND_PORT", "BANDSTAND_START_TIMEOUT", "BANDSTAND_GOAL"
+_BASE = "SAGEMAKER_BASE_DIR"
 _SECONDS = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?", re.ASCII)
 
 _FLAT = ("InstanceType", "InstanceCount", "VolumeSizeInGB")
