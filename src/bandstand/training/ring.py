@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import signal
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -24,6 +25,15 @@ LONGEST_WAIT_SECONDS = 7 * 86400
 """How long a rank waits for a slower one in a collective. One that has died is noticed at once by its
 connection; XGBoost's own limit, half an hour, would end a healthy job whose iterations take longer on one
 rank."""
+
+_OWN_FAULTS = {
+    signal.SIGABRT,
+    signal.SIGBUS,
+    signal.SIGFPE,
+    signal.SIGILL,
+    signal.SIGSEGV,
+    signal.SIGTRAP,
+}
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
@@ -153,7 +163,8 @@ def _start_tracker(run: Run, size: int) -> tuple[Any, dict[str, Any]]:
     if run.is_leader:
         try:
             tracker = RabitTracker(size, views[-1], sortby="task", timeout=FORM_SECONDS)
-            tracker.start()
+            with _undisturbed():
+                tracker.start()
             reply = {"arguments": tracker.worker_args()}
         except xgboost.core.XGBoostError as error:
             reply = {"fault": plain_message(error)}
@@ -168,12 +179,28 @@ def _connected(arguments: dict[str, Any], position: int) -> Iterator[None]:
     import xgboost
     from xgboost import collective
 
-    with contextlib.redirect_stdout(io.StringIO()):  # "Task 00000001 got rank 1" is no news
+    # "Task 00000001 got rank 1" is no news.
+    with contextlib.redirect_stdout(io.StringIO()), _undisturbed():
         collective.init(dmlc_task_id=f"{position:08d}", dmlc_timeout=LONGEST_WAIT_SECONDS, **arguments)
     try:
         yield
     except BaseException:
-        with contextlib.suppress(xgboost.core.XGBoostError):
+        with contextlib.suppress(xgboost.core.XGBoostError), _undisturbed():
             collective.finalize()
         raise
-    collective.finalize()
+    with _undisturbed():
+        collective.finalize()
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Keep signals from this thread until the block is over, and for good from threads that start in it.
+
+    While the ring is formed and taken down, XGBoost takes a call that a signal has interrupted (EINTR, see
+    signal(7)) for a broken connection.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals() - _OWN_FAULTS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
