@@ -40,6 +40,7 @@ def test_the_script_of_the_readme_trains_as_a_job_of_two_hosts(tmp_path: Path) -
     given = (
         "from pathlib import Path\n"
         "def train_one_epoch():\n    return 0.5 + run.rank, 10 * (1 + run.rank)\n"
+        "def load(path):\n    raise RuntimeError('nothing to resume from')\n"
         "def save(path):\n    Path(path).write_text(str(iteration))\n"
     )
     (tmp_path / "train.py").write_text(given + block("python"), "utf-8")
