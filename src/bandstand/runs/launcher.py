@@ -162,7 +162,10 @@ class Launcher:
         if status == "Failed":
             self.observer.said(f"{job.name} failed: {job.failure_reason}")
         else:
-            counted = "1 report" if job.reports == 1 else f"{job.reports} reports"
+            number, thing = (
+                (job.reports, "report") if job.job.objective_name else (job.iterations, "iteration")
+            )
+            counted = f"{number} {thing}" if number == 1 else f"{number} {thing}s"
             value = "" if job.objective is None else f", {job.job.objective_name}={job.objective:.6g}"
             word = "has stopped" if status == "Stopped" else status.lower()
             self.observer.said(f"{job.name} {word} after {counted}{value}")
