@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from bandstand.request.draft import Draft
 from bandstand.request.findings import Findings, Place, shown
 from bandstand.request.job_reading import dotted
 from bandstand.request.job_schema import JobFile, Span, as_text
 from bandstand.request.range_rules import CATEGORIES, CONTINUOUS, INTEGERS, as_finite, as_whole
-
-if TYPE_CHECKING:
-    from bandstand.request.job_file import Draft
 
 SCALES = {
     "auto": "Auto",

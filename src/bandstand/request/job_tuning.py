@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from bandstand.metrics import known_goal
 from bandstand.request.documents import CONFIG
+from bandstand.request.draft import Draft
 from bandstand.request.job_schema import JobFile, Tuning
 from bandstand.request.local_rules import check_installed
 from bandstand.request.strategy_rules import BAND, inferred_resource
-
-if TYPE_CHECKING:
-    from bandstand.request.job_file import Draft
 
 MODELLED_HYPERBAND = "hyperband-tpe"
 """The strategy of job files that no request has a word for: Hyperband with settings from a model."""
