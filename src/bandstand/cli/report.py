@@ -9,29 +9,49 @@ from bandstand.cli.place import home_option, json_option, place
 
 @click.command("report", short_help="Report a tuning job's results, best jobs first.")
 @click.argument("job", metavar="[JOB]", required=False)
+@click.option(
+    "--what-if",
+    "changes",
+    metavar="TERM=VALUE",
+    multiple=True,
+    help="Simulate the tuning job under other terms, on what was recorded; may be given several times.",
+)
 @json_option
 @home_option
-def command(job: str | None, as_json: bool) -> int:
+def command(job: str | None, changes: tuple[str, ...], as_json: bool) -> int:
     """Report the results of a job by its name; without JOB, of the newest one.
 
     For a tuning job: the best job and its hyperparameters, what early stopping saved, how jobs ended, and
     all jobs from best to worst, each with its objective by iteration as a small curve. With --json the
     curves are numbers.
 
+    With --what-if it tells what a tuning job would have cost and found under other terms: min_resource,
+    max_resource, parallel, jobs, strategy (hyperband or random), early_stopping (auto or off). Jobs that
+    would have gone on beyond what they reported are named as unknown; nothing is made up.
+
     \b
     Examples:
       bandstand report
       bandstand report direct-marketing > report.txt
       bandstand report direct-marketing --json
+      bandstand report direct-marketing --what-if max_resource=60
     """
     from bandstand.cli.output import page, put_json, put_lines
     from bandstand.cli.pick import newest
-    from bandstand.report import report_document, report_text, training_text
+    from bandstand.report import report_document, report_text, training_text, what_if_text
     from bandstand.runs.record import Record
     from bandstand.runs.views import show
+    from bandstand.runs.what_if import what_if
 
     with Record.open(place().folder) as record:
         document = show(record, job or newest(record))
+        if changes:
+            told = what_if(record, document["name"], changes)
+            if as_json:
+                put_json(told)
+            else:
+                put_lines(what_if_text(page(), told))
+            return 0
         if document["kind"] == "training":
             if as_json:
                 put_json(document)

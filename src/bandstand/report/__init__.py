@@ -5,5 +5,15 @@ from bandstand.report.listing import listing_text
 from bandstand.report.page import Page, plain
 from bandstand.report.training import training_text
 from bandstand.report.tuning import tuning_text
+from bandstand.report.what_if import what_if_text
 
-__all__ = ["Page", "listing_text", "plain", "report_document", "report_text", "training_text", "tuning_text"]
+__all__ = [
+    "Page",
+    "listing_text",
+    "plain",
+    "report_document",
+    "report_text",
+    "training_text",
+    "tuning_text",
+    "what_if_text",
+]
