@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from bandstand.errors import InputError
 from bandstand.training.rows import Columns, DataFile, Reading, read_share
+from bandstand.training.rows.arrow_numbers import numbers
 from bandstand.training.rows.parquet_shares import split_row_groups
 
 pa = pytest.importorskip("pyarrow")
@@ -157,3 +158,15 @@ def test_without_pyarrow_the_error_says_what_to_install(
     monkeypatch.setattr(builtins, "__import__", missing)
     with pytest.raises(InputError, match=r"pip install 'bandstand\[parquet\]'"):
         read([file])
+
+
+def test_numbers_of_arrays_are_those_that_arrow_finds_itself() -> None:
+    arrays = [
+        pa.array([1, None, 3, 4], kind)
+        for kind in (pa.int8(), pa.uint16(), pa.int64(), pa.float32(), pa.float16())
+    ]
+    arrays += [pa.array([True, None, False, True] * 5), pa.array([5, None, 5, 7]).dictionary_encode()]
+    for array in arrays:
+        for part in (array, array.slice(1, 2), array.slice(3), array.slice(0, 0)):
+            expected = [np.nan if value is None else float(value) for value in part.to_pylist()]
+            np.testing.assert_array_equal(numbers(part), expected)

@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
+from bandstand.training.rows.arrow_numbers import numbers
 from bandstand.training.rows.columns import Layout
 
 BOM = b"\xef\xbb\xbf"
@@ -63,7 +64,7 @@ def parse(text: bytes, *, quick: bool = False) -> NDArray[np.float64]:
 
 def _parse_with_arrow(text: bytes) -> NDArray[np.float64] | None:
     try:
-        from pyarrow import ArrowInvalid, csv, float64, py_buffer
+        from pyarrow import ArrowInvalid, csv, float64, py_buffer, system_memory_pool
     except ImportError:
         return None
     first = text.lstrip(b"\n").partition(b"\n")[0]
@@ -74,10 +75,12 @@ def _parse_with_arrow(text: bytes) -> NDArray[np.float64] | None:
             csv.ReadOptions(column_names=names, use_threads=False, block_size=len(text) + 1),
             csv.ParseOptions(quote_char=False),
             csv.ConvertOptions(column_types=dict.fromkeys(names, float64()), null_values=[""]),
+            memory_pool=system_memory_pool(),  # gives memory back, unlike the default one
         )
     except ArrowInvalid:
         return None
-    return np.column_stack([column.to_numpy() for column in table.columns])
+    columns = [np.concatenate([numbers(part) for part in column.chunks]) for column in table.columns]
+    return np.column_stack(columns)
 
 
 def _parse_with_numpy(text: bytes) -> NDArray[np.float64]:

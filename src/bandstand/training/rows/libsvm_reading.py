@@ -15,7 +15,7 @@ from bandstand.training.rows.places import FaultList, Place
 from bandstand.training.rows.queries import group_rows, uneven_weights
 from bandstand.training.rows.ranges import Block, ByteRange
 from bandstand.training.rows.table import Reading, Rows, no_rows
-from bandstand.training.rows.text_reading import expected_bytes, locator, place_of, take_all
+from bandstand.training.rows.text_reading import cheap_place_of, expected_bytes, locator, take_all
 
 
 def read_libsvm(ranges: Sequence[ByteRange], columns: Columns, block: int) -> Reading:
@@ -95,7 +95,7 @@ class _Reader:
             return
         self._has_queries = found.queries is not None
         if self._origin is None:
-            self._origin = place_of(block, len(text) - len(text.lstrip(b"\n")))
+            self._origin = cheap_place_of(block, len(text) - len(text.lstrip(b"\n")))
         if not self._faults:
             self._keep(found, self._bytes_left / len(text))
 

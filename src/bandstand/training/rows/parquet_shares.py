@@ -8,8 +8,10 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bandstand.errors import InputError
+from bandstand.training.rows.arrow_numbers import numbers
 from bandstand.training.rows.files import DataFile
 
 INSTALL = "pip install 'bandstand[parquet]'"
@@ -134,6 +136,7 @@ def _next_group(source: Any, ends: Sequence[int], place: int, query: int) -> int
     return ends[-1]
 
 
-def _queries(source: Any, group: int, query: int) -> Any:
+def _queries(source: Any, group: int, query: int) -> NDArray[np.float64]:
     name = source.schema_arrow.names[query]
-    return source.read_row_group(group, [name], use_threads=False).column(0).to_numpy()
+    batches = source.iter_batches(row_groups=[group], columns=[name], use_threads=False)
+    return np.concatenate([numbers(batch.column(0)) for batch in batches])

@@ -8,6 +8,9 @@ from typing import Protocol
 from bandstand.training.rows.places import Place
 from bandstand.training.rows.ranges import Block, ByteRange, count_lines, read_lines, unpacked_size
 
+_NEAR = 1 << 16
+"""Bytes before a block up to which counting its lines costs next to nothing."""
+
 RowLines = Callable[[Block], Sequence[int]]
 """The lines of a block that are rows, as their numbers in it from 0."""
 
@@ -84,3 +87,13 @@ def place_of(block: Block, number: int) -> Place:
         number: The line's number in it, from 0.
     """
     return Place(str(block.file.path), count_lines(block.file, block.offset) + number + 1)
+
+
+def cheap_place_of(block: Block, number: int) -> Place:
+    """The place of a line of a block, or just its file where that needs reading what stands before the block.
+
+    Args:
+        block: The block.
+        number: The line's number in it, from 0.
+    """
+    return place_of(block, number) if block.offset <= _NEAR else Place(str(block.file.path), 0)
