@@ -125,7 +125,7 @@ def test_a_worker_reads_its_range_the_byte_before_it_and_the_rest_of_its_last_li
     tmp_path: Path, spans: list[tuple[int, int]]
 ) -> None:
     path = tmp_path / "a.csv"
-    path.write_bytes(b"".join(b"%d,%s\n" % (n, b"7" * 30) for n in range(5000)))
+    path.write_bytes(b"".join(b"%04d%s\n" % (n, b",7" * 40) for n in range(5000)))
     file = DataFile("a.csv", path, path.stat().st_size)
     part = split([file], 1, 3)[0]
     reading = read_share([file], 1, 3, "csv", Columns(), 1 << 16)
