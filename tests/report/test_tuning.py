@@ -164,8 +164,11 @@ def test_the_median_rule_and_the_criteria_are_told_with_what_met_them(tuning: Jo
     tuning["strategy"], tuning["early_stopping"] = "Random", "Auto"
     tuning["limits"] |= {"target": 0.9, "not_improving": 4, "convergence": True}
     tuning["ended_because"] = "Training job 2 reached the target 0.9 with 0.95. All in all 1 completed."
+    best = {"name": "a-003", "value": 0.91}
+    tuning["warm_start"] = {"type": "TransferLearning", "parents": ["a", "b"], "used": 9, "best": best}
     text = "\n".join(tuning_text(PLAIN, tuning))
     assert "early stopping by the median rule" in text
+    assert "learned from   9 training jobs of a, b (TransferLearning), the best 0.91 of a-003" in text
     assert "the objective reaches 0.9 or 4 jobs gain less than 1 % or the search has converged" in text
     assert "ended because  Training job 2 reached the target 0.9 with 0.95." in text
     assert "ended because" in "\n".join(summary_text(PLAIN, tuning))

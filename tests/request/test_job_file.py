@@ -310,6 +310,48 @@ def test_bayesian_needs_optuna_and_says_how_to_get_it(
     assert "pip install" in problem.fix
 
 
+@pytest.mark.parametrize(
+    ("kind", "member"), [("identical", "IdenticalDataAndAlgorithm"), ("transfer", "TransferLearning")]
+)
+def test_a_warm_start_names_earlier_tuning_jobs(job: Job, plan_of: PlanOf, kind: str, member: str) -> None:
+    keys = f'jobs = 30\nwarm_start = ["first", "second"]\nwarm_start_type = "{kind}"'
+    plan = plan_of(job(*BAYESIAN, ("jobs = 30", keys)))
+    assert (plan.parents, plan.warm_start) == (("first", "second"), member)
+    assert json.loads(plan.document)["WarmStartConfig"] == {
+        "ParentHyperParameterTuningJobs": [
+            {"HyperParameterTuningJobName": "first"},
+            {"HyperParameterTuningJobName": "second"},
+        ],
+        "WarmStartType": member,
+    }
+    assert TuningPlan.from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
+
+
+@pytest.mark.parametrize(
+    ("value", "number"),
+    [
+        ("[]", 206),
+        ('["a", "b", "c", "d", "e", "f"]', 206),
+        ('["a", "A"]', 333),
+        ('["not a name"]', 204),
+        ('"first"', 106),
+        ("[1]", 106),
+    ],
+)
+def test_parents_that_cannot_be_are_refused_by_their_key(
+    job: Job, problems: Problems, value: str, number: int
+) -> None:
+    found = problems(job(*BAYESIAN, ("jobs = 30", f"jobs = 30\nwarm_start = {value}")))
+    assert {problem.number for problem in found} == {number}
+    assert all(problem.where.startswith("tuning.warm_start") for problem in found)
+
+
+@pytest.mark.parametrize("strategy", ["hyperband", "hyperband-tpe"])
+def test_a_warm_start_needs_a_strategy_that_learns(job: Job, problems: Problems, strategy: str) -> None:
+    found = problems(job(('"hyperband"', f'"{strategy}"'), ("jobs = 30", 'jobs = 30\nwarm_start = ["a"]')))
+    assert [(problem.number, problem.where) for problem in found] == [(604, "tuning.warm_start")]
+
+
 def test_the_modelled_hyperband_is_told_to_be_for_this_machine_only(
     job: Job, problems: Problems, plan_of: PlanOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:

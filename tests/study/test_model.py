@@ -11,12 +11,13 @@ from random import Random
 
 import pytest
 
-from bandstand.errors import PlatformError
+from bandstand.errors import InputError, PlatformError
 from bandstand.request.ranges import CategoricalRange, ContinuousRange, IntegerRange, Range
 from bandstand.study import (
     Decision,
     Ended,
     Event,
+    Known,
     Reported,
     Start,
     Started,
@@ -233,3 +234,27 @@ def test_the_modelled_hyperband_draws_at_random_at_first_and_then_by_its_model(m
         study.tell(Started(trial, start.settings))
         study.tell(Reported(trial, objective(start.settings)))
         study.tell(Ended(trial, "stopped"))
+
+
+def test_what_earlier_tuning_jobs_have_found_is_known_from_the_first_trial_on(spec: StudySpec) -> None:
+    known = [
+        Known(f"past-{place}", seen.settings, seen.value or 0.0, 5, cut=place % 4 == 0)
+        for place, seen in enumerate(observed(spec, 40))
+    ]
+    study = Study(spec)
+    record: list[Event | Decision] = []
+    for event in known:
+        assert study.tell(event) == ()
+        record.append(event)
+    (first, *_) = study.ask()
+    assert first.settings != random_settings(7, 1, RANGES)
+    assert study.best() is None  # others' objectives are no trials of this study
+    record += [first, Started(1, first.settings)]
+    study.tell(Started(1, first.settings))
+    back = [from_document(json.loads(json.dumps(to_document(entry)))) for entry in record]
+    assert back == record
+    assert replay(spec, back).differences == ()
+    with pytest.raises(InputError, match="before the first start"):
+        study.tell(known[0])
+    with pytest.raises(InputError, match="with values of depth, rounds"):
+        Study(spec).tell(Known("past", (("depth", "1"),), 0.5, 1))

@@ -59,7 +59,7 @@ def test_nan_comes_back_as_nan() -> None:
 
 
 def test_an_unknown_type_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(InputError, match=r"type 'paused'; expected one of started, reported"):
+    with pytest.raises(InputError, match=r"type 'paused'; expected one of known, started, reported"):
         from_document({"type": "paused", "trial": 1})
 
 

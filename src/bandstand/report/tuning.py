@@ -169,6 +169,7 @@ def _facts(page: Page, job: Document) -> list[tuple[str, str]]:
         ("objective", f"{objective['goal']} {objective['name']}"),
         ("strategy", f"{job.get('strategy') or ''}{resource}{median}"),
         ("complete when", _criteria(limits)),
+        ("learned from", _warm_start(job.get("warm_start"))),
         (
             "jobs",
             f"{len(rows)}{asked} started: {states(rows)}{parallel}{seed}" if rows else f"none started{asked}",
@@ -178,6 +179,14 @@ def _facts(page: Page, job: Document) -> list[tuple[str, str]]:
         *_end(job),
         *(("warning", plain(str(warning))) for warning in job.get("warnings") or []),
     ]
+
+
+def _warm_start(told: Document | None) -> str:
+    if not told:
+        return ""
+    best = told.get("best")
+    found = f", the best {metric(best['value'])} of {best['name']}" if best else ""
+    return f"{count(told['used'], 'training job')} of {', '.join(told['parents'])} ({told['type']}){found}"
 
 
 def _criteria(limits: Document) -> str:

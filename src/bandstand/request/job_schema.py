@@ -136,6 +136,13 @@ class Tuning(Table):
     convergence: bool = Field(
         default=False, description="Whether the tuning job is complete when the search has converged."
     )
+    warm_start: list[str] | None = Field(
+        default=None, description="`bayesian`: names of 1 to 5 earlier tuning jobs to learn from."
+    )
+    warm_start_type: Literal["identical", "transfer"] = Field(
+        default="identical",
+        description="Whether data and algorithm are those of the earlier tuning jobs; `transfer` if not.",
+    )
     seed: int | None = Field(default=None, description="Seed of the settings; drawn anew if not given.")
 
 

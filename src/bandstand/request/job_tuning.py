@@ -58,6 +58,7 @@ def put_tuning(page: Draft, tuning: Tuning, job: JobFile, static: Mapping[str, s
     page.put((*limits, "MaxRuntimeInSeconds"), job.stopping.tuning_seconds, "stopping.tuning_seconds")
     stop = tuning.early_stopping.capitalize()
     page.put((*CONFIG, "TrainingJobEarlyStoppingType"), stop, "tuning.early_stopping")
+    _put_warm_start(page, tuning)
     criteria = (*CONFIG, "TuningJobCompletionCriteria")
     page.put((*criteria, "TargetObjectiveMetricValue"), tuning.target, "tuning.target")
     patience = (*criteria, "BestObjectiveNotImproving", "MaxNumberOfTrainingJobsNotImproving")
@@ -76,3 +77,16 @@ def put_tuning(page: Draft, tuning: Tuning, job: JobFile, static: Mapping[str, s
     findings.came_from(BAND, "tuning.min_resource" if high is None else "tuning.max_resource", True)
     page.put((*BAND, "MinResource"), low, "tuning.min_resource")
     page.put((*BAND, "MaxResource"), high, "tuning.max_resource")
+
+
+def _put_warm_start(page: Draft, tuning: Tuning) -> None:
+    place = ("WarmStartConfig",)
+    page.findings.came_from(place, "tuning.warm_start", tuning.warm_start is not None)
+    if tuning.warm_start is None:
+        return
+    parents = (*place, "ParentHyperParameterTuningJobs")
+    page.put(parents, [], "tuning.warm_start")
+    for at, name in enumerate(tuning.warm_start):
+        page.put((*parents, at, "HyperParameterTuningJobName"), name, "tuning.warm_start")
+    kind = "IdenticalDataAndAlgorithm" if tuning.warm_start_type == "identical" else "TransferLearning"
+    page.put((*place, "WarmStartType"), kind, "tuning.warm_start_type")

@@ -111,6 +111,7 @@ HONOURED: frozenset[Path] = frozenset(
         (*_CONFIG, "HyperParameterTuningJobObjective"),
         (*_CONFIG, "ResourceLimits"),
         (*_CONFIG, "ParameterRanges"),
+        ("WarmStartConfig",),
         (*_CONFIG, "TrainingJobEarlyStoppingType"),
         (*_CONFIG, "RandomSeed"),
         _CRITERIA,
@@ -137,6 +138,7 @@ WHOLE: frozenset[Path] = frozenset(
         (*_CONFIG, "HyperParameterTuningJobObjective"),
         (*_CONFIG, "ResourceLimits"),
         (*_CONFIG, "ParameterRanges"),
+        ("WarmStartConfig",),
         (*_DATA, "AttributeNames"),
     }
 )
@@ -182,7 +184,6 @@ WITHOUT_EFFECT: Mapping[Path, str] = MappingProxyType(
 
 REFUSED: Mapping[Path, Refusal] = MappingProxyType(
     {
-        ("WarmStartConfig",): Refusal(604, "none", "Take it out to run here."),
         ("TrainingJobDefinitions",): Refusal(605, "one definition", "Give TrainingJobDefinition instead."),
         ("Autotune",): Refusal(606, "none", "Take it out, and give ranges and limits."),
         ("AlgorithmSpecification", "TrainingInputMode"): _PIPE,

@@ -26,10 +26,14 @@ def check_local(operation: str, document: Mapping[str, Any], findings: Findings)
         told = ", ".join(f"{name} ({why})" for name, why in idle.items())
         findings.note(f"Accepted without effect on this machine: {told}.")
     place: Place = (*CONFIG, "Strategy")
-    if dig(document, *place) == "Bayesian" and not findings.doubtful(place):
+    strategy = dig(document, *place)
+    if strategy == "Bayesian" and not findings.doubtful(place):
         check_installed(findings.words(place), "Bayesian", findings)
+    if "WarmStartConfig" in document and strategy not in ("Bayesian", None):
+        found = f"a warm start with {strategy}, whose settings do not depend on what was tried"
+        findings.problem(604, ("WarmStartConfig",), found, "Bayesian", "Take it out, or set the strategy.")
     place = (*CONFIG, "ResourceLimits", "MaxNumberOfTrainingJobs")
-    grid = dig(document, *CONFIG, "Strategy") == "Grid"
+    grid = strategy == "Grid"
     if operation == TUNING and not grid and dig(document, *place) is None and not findings.doubtful(place):
         fix = "Say how many training jobs to run."
         findings.problem(607, place, "nothing", "a number of training jobs", fix)

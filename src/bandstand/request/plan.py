@@ -153,6 +153,8 @@ class TuningPlan:
         target: The objective at which the tuning job is complete, or None.
         not_improving: Training jobs without an improvement of 1 % after which it is complete, or None.
         convergence: Whether it is complete when the search has converged.
+        parents: Earlier tuning jobs whose training jobs it learns from.
+        warm_start: How it is like them, or None without parents.
     """
 
     name: str
@@ -175,6 +177,8 @@ class TuningPlan:
     target: float | None = None
     not_improving: int | None = None
     convergence: bool = False
+    parents: tuple[str, ...] = ()
+    warm_start: Literal["IdenticalDataAndAlgorithm", "TransferLearning"] | None = None
 
     def training(self, number: int, settings: Mapping[str, str]) -> TrainingPlan:
         """Return the training job with these settings, as AMT would create it.
@@ -219,6 +223,7 @@ class TuningPlan:
         values["definition"] = TrainingPlan.from_dict(data["definition"])
         values["tags"] = tuple((name, value) for name, value in data["tags"])
         values["notes"] = tuple(data.get("notes", ()))
+        values["parents"] = tuple(data.get("parents", ()))
         return cls(**values)
 
 

@@ -67,6 +67,11 @@ def make_plan(operation: str, document: Mapping[str, Any], findings: Findings) -
         notes=tuple(findings.notes),
         exact=findings.exact,
         early_stopping=config.get("TrainingJobEarlyStoppingType") == "Auto",
+        parents=tuple(
+            each["HyperParameterTuningJobName"]
+            for each in dig(document, "WarmStartConfig", "ParentHyperParameterTuningJobs") or ()
+        ),
+        warm_start=dig(document, "WarmStartConfig", "WarmStartType"),
         target=None if target is None else float(target),
         not_improving=dig(criteria, "BestObjectiveNotImproving", "MaxNumberOfTrainingJobsNotImproving"),
         convergence=dig(criteria, "ConvergenceDetected", "CompleteOnConvergence") == "Enabled",

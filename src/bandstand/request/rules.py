@@ -90,7 +90,7 @@ RULES: Mapping[int, str] = MappingProxyType(
         501: "A metric's pattern reads one number, uncut.",
         502: "A metric is defined once.",
         601: "What chooses settings is installed: optuna, for Bayesian and for hyperband-tpe.",
-        604: "No warm start.",
+        604: "A warm start goes with Bayesian.",
         605: "One training job definition.",
         606: "No Autotune.",
         607: "The number of training jobs is given; with Grid it may be left out.",

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from bandstand.request.plan import TuningPlan
 from bandstand.runs.record import Record
 from bandstand.runs.stops import finite
 from bandstand.runs.stored import TrainingJob, TuningJob, iterations_asked, training_jobs
-from bandstand.study import Finish, StopReason, from_document
+from bandstand.study import Finish, Known, StopReason, from_document
 from bandstand.study.rungs import usable
 from bandstand.study.summary import summarize
 from bandstand.study.trial import Trial
@@ -75,6 +76,7 @@ def tuning_document(record: Record, job: TuningJob) -> Document:
             "not_improving": plan.not_improving,
             "convergence": plan.convergence,
         },
+        "warm_start": _warm_start(record, plan, job.name),
         "ended_because": _finish_reason(record, job.name),
         "seed": job.seed,
         "created": iso(job.created),
@@ -102,6 +104,29 @@ def _points(record: Record, name: str) -> list[Document]:
         "SELECT name, iteration, value, host, time FROM points WHERE job = ? ORDER BY seq", (name,)
     )
     return [{**row, "value": finite(row["value"])} for row in map(dict, rows)]
+
+
+def _warm_start(record: Record, plan: TuningPlan, name: str) -> Document | None:
+    """The parents, how many of their training jobs were learned from, and the best of those."""
+    if plan.warm_start is None:
+        return None
+    rows = record.read(
+        "SELECT body FROM events WHERE tuning_job = ? AND kind = 'event' ORDER BY seq", (name,)
+    )
+    known = []
+    for row in rows:
+        event = from_document(json.loads(row["body"]))
+        if not isinstance(event, Known):
+            break  # what is known was told before anything else
+        known.append(event)
+    sign = -1.0 if plan.goal == "maximize" else 1.0
+    best = min(known, key=lambda event: sign * event.objective, default=None)
+    return {
+        "type": plan.warm_start,
+        "parents": list(plan.parents),
+        "used": len(known),
+        "best": None if best is None else {"name": best.source, "value": best.objective},
+    }
 
 
 def _finish_reason(record: Record, name: str) -> str | None:

@@ -17,6 +17,7 @@ from bandstand.runs.single import Single
 from bandstand.runs.snapshot import JobRow, Observer, Outcome, Snapshot, StopFlag
 from bandstand.runs.stored import TuningJob, add_tuning_job
 from bandstand.runs.tuning import Tuning
+from bandstand.runs.warm_start import knowledge
 from bandstand.study import Study, StudySpec
 from bandstand.study.model import require_model
 
@@ -51,7 +52,7 @@ def tune(
         How it ended.
 
     Raises:
-        InputError: The name is taken.
+        InputError: The name is taken, or a warm start is asked for from jobs that cannot give it.
         PlatformError: The record cannot be written, and the training jobs have been asked to stop; or the
             strategy needs a package that is not installed.
     """
@@ -60,10 +61,15 @@ def tune(
     if spec.modelled:
         require_model()
     with _launcher(record, backend, observer, stop, grace, clock) as launcher:
+        learned = knowledge(record, plan)
         ledger = Ledger(record, plan.name, Study(spec))
         job = TuningJob(plan.name, launcher.claim.owner, plan, seed, grace, launcher.clock.time())
         with record.transaction() as connection:
             add_tuning_job(connection, job)
+            for known in learned.events:
+                ledger.tell(connection, known, job.created)
+        for note in learned.notes:
+            observer.said(f"{plan.name}: {note}")
         return Tuning(plan, launcher, ledger).run()
 
 

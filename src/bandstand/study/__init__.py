@@ -7,7 +7,7 @@ No clock, no files, no network: a live run, a replay and a simulation feed the s
 from __future__ import annotations
 
 from bandstand.study.decisions import Decision, Finish, Start, Stop, StopReason
-from bandstand.study.events import Ended, Event, Halted, Reported, Started
+from bandstand.study.events import Ended, Event, Halted, Known, Reported, Started
 from bandstand.study.replay import Replay, replay
 from bandstand.study.spec import StudySpec
 from bandstand.study.study import Study
@@ -20,6 +20,7 @@ __all__ = [
     "Event",
     "Finish",
     "Halted",
+    "Known",
     "Replay",
     "Reported",
     "Start",

@@ -10,6 +10,25 @@ Cause = Literal["runtime", "user"]
 
 
 @dataclass(frozen=True)
+class Known:
+    """A setting whose objective is known from an earlier tuning job; told before anything starts.
+
+    Args:
+        source: Who says so, the name of a training job.
+        settings: (name, value as text) of every tuned hyperparameter, in the order of the ranges.
+        objective: Its final objective, a finite number.
+        reports: The objective reports that it made.
+        cut: Whether a rung or the median rule stopped it.
+    """
+
+    source: str
+    settings: tuple[tuple[str, str], ...]
+    objective: float
+    reports: int
+    cut: bool = False
+
+
+@dataclass(frozen=True)
 class Started:
     """A training job was started.
 
@@ -62,4 +81,4 @@ class Halted:
     cause: Cause
 
 
-Event = Started | Reported | Ended | Halted
+Event = Known | Started | Reported | Ended | Halted

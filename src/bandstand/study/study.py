@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import islice
+from typing import Literal
 
 from bandstand.errors import InputError
 from bandstand.study.criteria import Progress
 from bandstand.study.decisions import Answer, Finish, Start, Stop, StopKind, StopReason
-from bandstand.study.events import Ended, Event, Halted, Reported, Started
+from bandstand.study.events import Ended, Event, Halted, Known, Reported, Started
 from bandstand.study.finish import FIRST_ATTEMPTS, all_ended, ended_early
 from bandstand.study.median import MedianRule
 from bandstand.study.model import Observation, modelled_settings
@@ -41,6 +42,7 @@ class Study:
         self._trials: dict[int, Trial] = {}
         self._running: set[int] = set()
         self._lowest_waiting = 1
+        self._known: list[Observation] = []
         self._drawn: dict[int, Settings] = {}
         self._any_success = False
         self._progress = Progress(spec)
@@ -77,6 +79,8 @@ class Study:
         """
         stops: tuple[Stop, ...]
         match event:
+            case Known():
+                stops = self._learn(event)
             case Started():
                 stops = self._started(event)
             case Reported(number, value):
@@ -147,7 +151,7 @@ class Study:
         if not self.spec.modelled:
             return random_settings(self.spec.seed, number, self.spec.ranges)
         if number not in self._drawn:
-            known = [trial.observation() for trial in self._trials.values()]
+            known = [*self._known, *(trial.observation() for trial in self._trials.values())]
             known += [Observation(start.settings, "running") for start in before]
             self._drawn[number] = modelled_settings(self.spec, number, known)
         return self._drawn[number]
@@ -159,6 +163,18 @@ class Study:
                 "started. Events have to be told in the order in which they happened."
             )
         return self._trials[number]
+
+    def _learn(self, event: Known) -> tuple[Stop, ...]:
+        names = [each.name for each in self.spec.ranges]
+        if self._trials or [name for name, _ in event.settings] != names:
+            raise InputError(
+                f"The record does not fit this study: found {event}; what is known has to be told before the "
+                f"first start, with values of {', '.join(names)}."
+            )
+        state: Literal["cut", "ended"] = "cut" if event.cut else "ended"
+        self._known.append(Observation(event.settings, state, event.objective, event.reports))
+        self._drawn.clear()
+        return ()
 
     def _started(self, event: Started) -> tuple[Stop, ...]:
         number = event.trial

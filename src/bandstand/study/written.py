@@ -8,7 +8,7 @@ from typing import Any
 
 from bandstand.errors import InputError
 from bandstand.study.decisions import Decision, Finish, Start, Stop, StopReason
-from bandstand.study.events import Ended, Event, Halted, Reported, Started
+from bandstand.study.events import Ended, Event, Halted, Known, Reported, Started
 
 Document = dict[str, Any]
 
@@ -25,6 +25,15 @@ def to_document(entry: Event | Decision) -> Document:
         A document with the key "type", from which `from_document` makes an equal entry.
     """
     match entry:
+        case Known(source, settings, known, reports, cut):
+            return {
+                "type": "known",
+                "source": source,
+                "settings": [list(pair) for pair in settings],
+                "objective": known,
+                "reports": reports,
+                "cut": cut,
+            }
         case Started(trial, None):
             return {"type": "started", "trial": trial}
         case Started(trial, settings):
@@ -102,6 +111,13 @@ def _settings_in(pairs: list[list[str]]) -> tuple[tuple[str, str], ...]:
 
 
 _READERS: dict[str, Callable[[Mapping[str, Any]], Event | Decision]] = {
+    "known": lambda document: Known(
+        document["source"],
+        _settings_in(document["settings"]),
+        _value_in(document["objective"]),
+        document["reports"],
+        document["cut"],
+    ),
     "started": lambda document: Started(
         document["trial"], _settings_in(document["settings"]) if "settings" in document else None
     ),
