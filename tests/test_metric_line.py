@@ -131,6 +131,7 @@ def test_names_that_a_metric_line_cannot_hold_are_refused(name: str) -> None:
         ("validation:ndcg@10", "maximize"),
         ("validation:ndcg@10-", "maximize"),
         ("validation:map@5", "maximize"),
+        ("validation:ndcg-", "maximize"),
         ("validation:pre@3", "maximize"),
         ("val_accuracy", "maximize"),
         ("valid/accuracy", "maximize"),

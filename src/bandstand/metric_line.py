@@ -47,7 +47,7 @@ def known_goal(name: str) -> str | None:
     """The direction in which a metric improves, as far as its name tells.
 
     The metric is what follows the last `:` or `/` and stands before an `@`: `validation:ndcg@10` is `ndcg`,
-    `val_loss` is `loss`. The names are those of XGBoost's `eval_metric` and the usual ones of scikit-learn,
+    as XGBoost's `ndcg-` is, and `val_loss` is `loss`. The names are those of XGBoost's `eval_metric` and the usual ones of scikit-learn,
     Keras and PyTorch.
 
     Args:
@@ -56,7 +56,7 @@ def known_goal(name: str) -> str | None:
     Returns:
         `"maximize"`, `"minimize"`, or None when the name does not tell.
     """
-    metric = re.split(r"[:/]", name.lower())[-1].partition("@")[0].replace("-", "_")
+    metric = re.split(r"[:/]", name.lower())[-1].partition("@")[0].rstrip("-").replace("-", "_")
     while True:
         if metric in _GOALS:
             return _GOALS[metric]
