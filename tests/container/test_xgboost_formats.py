@@ -176,5 +176,8 @@ def test_channels_that_do_not_go_together_and_ranking_without_queries_are_refuse
     )
     assert "v.svm, line 1: it is libsvm, but " in reason
     assert "a.csv, line 1 (algo-1) is CSV. All channels need files of one kind." in reason
+    files = {"a.csv.gz": gzip.compress(csv)}
+    job = jobs.run(BINARY, 2, replicated={"train": files}, content_type=None)
+    assert "warning: channel train has fewer parts than ranks" in job.leader.err
     reason = jobs.fail({**BINARY, "objective": "rank:ndcg"}, 2, replicated={"train": {"a.csv": csv}})
     assert "channel 'train' has no query groups" in reason

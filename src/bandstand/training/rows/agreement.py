@@ -30,6 +30,7 @@ class Facts:
         listing: Digest of the names and sizes of the host's data files.
         files: How many data files the host has.
         size: Their bytes.
+        packed: How many of them are packed.
         skipped: Names of files that are no data.
         rows: Rows of this rank.
         kind: What the files hold; None without files.
@@ -53,6 +54,7 @@ class Facts:
     listing: str
     files: int
     size: int
+    packed: int
     skipped: tuple[str, ...]
     rows: int
     kind: Kind | None
@@ -79,6 +81,7 @@ class Facts:
             listing=_digest([(file.name, file.size) for file in files.data]),
             files=len(files.data),
             size=files.size,
+            packed=sum(file.zipped for file in files.data),
             skipped=files.skipped[:5],
             rows=len(reading.rows),
             kind=files.kind,

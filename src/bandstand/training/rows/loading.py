@@ -91,6 +91,8 @@ def load(
     if indices and run.is_leader:
         said = "as index_base says" if columns.index_base is not None else "settled over all files"
         note(f"libsvm: {indices.width} features; the first one has the index {indices.base}, {said}.")
+        if (columns.label, columns.query) != (Columns.label, None):
+            note("label and qid name columns, which libsvm files have not: they have no effect.")
     return loaded
 
 
@@ -157,9 +159,8 @@ def _log_lines(name: str, places: Sequence[str], ranks: Sequence[Facts], columns
     how = "replicated, split over all ranks" if any(fact.replicated for fact in ranks) else "sharded by key"
     text = f"channel {name}: {total} rows in all ({how}), {per_rank}"
     if total:
-        first = next(fact for fact in ranks if fact.rows)
         labels = describe_labels([fact.labels for fact in ranks], [fact.rows for fact in ranks])
-        text += f"; {TITLES[first.kind or 'csv']}{_described(first, columns)}; {labels}."
+        text += f"; {_described(ranks, columns)}; {labels}."
     skipped = sorted({file for fact in ranks for file in fact.skipped})
     lines = [text]
     groups = [fact.groups for fact in ranks if fact.groups is not None]
@@ -167,15 +168,23 @@ def _log_lines(name: str, places: Sequence[str], ranks: Sequence[Facts], columns
         lines.append(f"channel {name}: {sum(groups)} query groups, each whole on one rank.")
     if skipped:
         lines.append(f"channel {name}: not read: {', '.join(skipped)}.")
+    in_parts = groups or any(fact.packed or fact.kind == "parquet" for fact in ranks)
+    if in_parts and any(fact.replicated and not fact.rows for fact in ranks):
+        lines.append(
+            f"warning: channel {name} has fewer parts than ranks, so that some ranks have no rows: row "
+            "groups of Parquet, packed files and queries are not split. Write more and smaller ones."
+        )
     for place, fact in zip(places, ranks, strict=True):
         lines += [f"warning: {place}: {doubt}" for doubt in fact.doubts]
     return lines
 
 
-def _described(fact: Facts, columns: Columns) -> str:
-    weights = " and weights" if fact.weighted else ""
-    if not fact.columns:
-        return weights
+def _described(ranks: Sequence[Facts], columns: Columns) -> str:
+    """What the rows of a channel are like, whatever they hold."""
+    first = next(fact for fact in ranks if fact.rows)
+    kind = TITLES[first.kind or "csv"]
+    if not first.columns:
+        return kind + (" with weights" if any(fact.weighted for fact in ranks) else "")
     said = (("label", columns.label), ("weight", columns.weight), ("query", columns.query))
     own = [f"{what} in column {column}" for what, column in said if column is not None]
-    return f", {fact.columns} columns ({', '.join(own)}, {fact.columns - fact.others} features)"
+    return f"{kind}, {first.columns} columns ({', '.join(own)}, {first.columns - first.others} features)"
