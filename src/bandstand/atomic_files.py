@@ -7,6 +7,8 @@ from pathlib import Path
 
 PART = ".part"
 """End of the name of a file that is still being written."""
+UNFINISHED = ".bandstand-unfinished-"
+"""Start of the name of a folder in which a training script still saves something."""
 
 
 def write_atomically(path: Path, content: bytes | str) -> None:

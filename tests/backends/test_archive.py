@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bandstand.backends.archive import UNFINISHED, pack
-from bandstand.training import saving
+from bandstand.atomic_files import UNFINISHED
+from bandstand.backends.archive import pack
+from bandstand.training.saving import save_atomically
 
 from .jobs import unpacked
 
@@ -65,8 +66,19 @@ def test_what_is_no_file_and_what_is_unfinished_is_left_out(tmp_path: Path) -> N
     assert unpacked(pack([(name, folder)], tmp_path / "model.tar.gz").path) == {"model": b"m"}
 
 
-def test_unfinished_things_are_named_as_the_library_names_them() -> None:
-    assert saving.UNFINISHED == UNFINISHED
+def test_what_a_script_is_still_saving_is_left_out(tmp_path: Path) -> None:
+    name, folder = host(tmp_path, "algo-1", {"model": "m"})
+
+    def save(path: Path) -> None:
+        path.write_text("half")
+        assert unpacked(pack([(name, folder)], tmp_path / "model.tar.gz").path) == {"model": b"m"}
+        path.write_text("whole")
+
+    save_atomically(folder / "second", save)
+    assert unpacked(pack([(name, folder)], tmp_path / "model.tar.gz").path) == {
+        "model": b"m",
+        "second": b"whole",
+    }
 
 
 def test_nothing_makes_no_archive(tmp_path: Path) -> None:

@@ -10,11 +10,11 @@ from pathlib import Path
 import bandstand
 from bandstand.hyperparameters import Hyperparameters
 from bandstand.sagemaker_files import Cluster, Folders
-from bandstand.training import job, settings
-from bandstand.training.program import Program
+from bandstand.training.host import job, settings
+from bandstand.training.host.program import Program
+from bandstand.training.host.script_mode import variables
 from bandstand.training.rows.formats import CONTENT_TYPES, endings
 from bandstand.training.run import Run
-from bandstand.training.script_mode import variables
 from bandstand_container.xgboost_settings import CHANNELS, OWN_NAMES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

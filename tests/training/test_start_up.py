@@ -39,7 +39,7 @@ def test_importing_bandstand_brings_nothing_heavy(tmp_path: Path):
 
 
 def test_process_1_of_a_job_of_one_rank_opens_no_socket(tmp_path: Path):
-    code = "import sys, json, bandstand.training.process; print(json.dumps(sorted(sys.modules)))"
+    code = "import sys, json, bandstand.training.host.process; print(json.dumps(sorted(sys.modules)))"
     modules = set(json.loads(run(code, tmp_path).stdout))
     assert not modules & {
         "numpy",

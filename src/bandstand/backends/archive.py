@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-UNFINISHED = ".bandstand-unfinished-"
-"""How the name of something starts that a script was still saving; the library gives such names."""
+from bandstand.atomic_files import UNFINISHED
 
 _LEVEL = 6
 

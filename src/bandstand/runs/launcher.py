@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bandstand.backends.backend import Backend, JobState
+from bandstand.cores import usable_cores
 from bandstand.errors import BandstandError, InputError
 from bandstand.request.plan import TrainingPlan
 from bandstand.runs.clock import Clock
@@ -215,11 +215,4 @@ def threads_per_rank(plan: TrainingPlan, parallel: int) -> int:
     if plan.threads is not None:
         return plan.threads
     ranks = parallel * plan.hosts * (plan.ranks_per_host or 1)
-    return max(1, cores() // ranks)
-
-
-def cores() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return max(1, usable_cores() // ranks)

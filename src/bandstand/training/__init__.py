@@ -20,6 +20,6 @@ def main(words: Sequence[str] = ("train",)) -> NoReturn:
 
     # A signal that comes before the handlers are in place waits for them.
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM, signal.SIGINT])
-    from bandstand.training.process import run
+    from bandstand.training.host.process import run
 
     run(words)

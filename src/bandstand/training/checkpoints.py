@@ -10,10 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from bandstand.atomic_files import UNFINISHED
 from bandstand.errors import JobError
 from bandstand.sagemaker_files import write_atomically
 from bandstand.training.output import note
-from bandstand.training.saving import UNFINISHED, save_atomically
+from bandstand.training.saving import save_atomically
 
 _RECORD = re.compile(r"iteration-([0-9]{8,})\.(.+)\.complete")
 _DATA = re.compile(r"iteration-[0-9]{8,}\..+")

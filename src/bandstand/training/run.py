@@ -13,6 +13,7 @@ from bandstand.metrics import format_line
 from bandstand.training.average import weighted_mean
 from bandstand.training.checkpoints import Checkpoints
 from bandstand.training.checks import Number, one_number, whole_number
+from bandstand.training.notes import rows_note
 from bandstand.training.output import note, print_line
 from bandstand.training.saving import save_atomically
 from bandstand.training.surroundings import Surroundings
@@ -284,4 +285,4 @@ class Run:
 
     def note_rows(self, rows: int) -> None:
         """Log how many rows this rank trains on; a failure reason that has no other clue tells it."""
-        note(f"rank {self.rank} on {self.host} has {whole_number('note_rows(rows)', rows, 0)} rows.")
+        note(rows_note(self.rank, self.host, whole_number("note_rows(rows)", rows, 0)))

@@ -6,10 +6,8 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+from bandstand.atomic_files import UNFINISHED
 from bandstand.errors import JobError
-
-UNFINISHED = ".bandstand-unfinished-"
-"""How the name of a folder starts in which something is still being written."""
 
 
 def save_atomically(target: Path, save: Callable[[Path], object]) -> None:

@@ -7,8 +7,8 @@ from typing import cast
 
 from bandstand.errors import JobError
 from bandstand.training.checkpoints import Checkpoints
+from bandstand.training.notes import started_note
 from bandstand.training.output import note
-from bandstand.training.relay import started_line
 from bandstand.training.run import Run
 from bandstand.training.stopping import StopFlag
 from bandstand.training.surroundings import Surroundings, look_around
@@ -50,7 +50,7 @@ def _start() -> Run:
     if not at.inside:
         note(f"no training job here: one host, one rank, no settings; the model goes to {at.folders.model}.")
         return Run(at, Alone(), stop, checkpoints)
-    note(started_line(at.rank, at.world_size, os.getpid()))
+    note(started_note(at.rank, at.world_size, os.getpid()))
     team = _team(at)
     return Run(at, team, stop, checkpoints, _agree(at, team, checkpoints))
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from bandstand.cores import usable_cores
 from bandstand.errors import PlatformError
 from bandstand.hyperparameters import Hyperparameters
 from bandstand.sagemaker_files import (
@@ -16,7 +17,6 @@ from bandstand.sagemaker_files import (
     read_cluster,
     read_hyperparameters,
 )
-from bandstand.training.cores import usable_cores
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ import signal
 from pathlib import Path
 
 from bandstand.sagemaker_files import MAX_FAILURE
-from bandstand.training.ranks import Ended
+from bandstand.training.host.ranks import Ended
+from bandstand.training.notes import noted_rows
 
 _TRACEBACK = "Traceback (most recent call last):"
 _FRAME = re.compile(r'^\s*File "(?P<file>[^"]+)", line (?P<line>[0-9]+)(?P<function>, in .*)?$')
@@ -15,7 +16,6 @@ _EXCEPTION = re.compile(r"^(?P<type>[A-Za-z_][\w.]*)(?:: (?P<text>.*))?$", re.DO
 _OURS = frozenset({"BandstandError", "InputError", "JobError", "PlanError", "PlatformError"})
 _NOISE = ("bandstand: ", "Exception ignored in", "sys:1: ", _TRACEBACK)
 _LEFT = "bandstand: this rank leaves"
-_ROWS = re.compile(r"^bandstand: rank [0-9]+ on \S+ has ([0-9]+) rows\.$")
 _LAST_LINES = 5
 _LONGEST_MESSAGE = 40
 _CONSEQUENCE = re.compile(
@@ -78,12 +78,6 @@ def failure_reason(program: str, ended: Ended, stderr: str, where: str, folder: 
 def is_consequence(reason: str) -> bool:
     """Whether a failure reads like the consequence of another rank's end: a connection to it broke."""
     return _CONSEQUENCE.search(reason) is not None
-
-
-def noted_rows(line: str) -> int | None:
-    """The number of rows that a rank noted in a line of its stderr, None if the line is another."""
-    found = _ROWS.match(line)
-    return int(found[1]) if found else None
 
 
 def _of_signal(program: str, ended: Ended, lines: list[str]) -> str:

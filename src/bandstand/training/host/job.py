@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from bandstand.cores import usable_cores
 from bandstand.errors import InputError
 from bandstand.hyperparameters import Hyperparameters
 from bandstand.sagemaker_files import (
@@ -17,10 +18,9 @@ from bandstand.sagemaker_files import (
     read_cluster,
     read_hyperparameters,
 )
-from bandstand.training.cores import usable_cores
-from bandstand.training.program import Program
-from bandstand.training.script_mode import variables
-from bandstand.training.settings import Settings, read_settings
+from bandstand.training.host.program import Program
+from bandstand.training.host.script_mode import variables
+from bandstand.training.host.settings import Settings, read_settings
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bandstand.training.relay import Relay, Stream
+from bandstand.training.host.relay import Relay, Stream
 
 _RESET = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ)
 _PEAK_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes of ru_maxrss, see getrusage(2)

@@ -9,11 +9,11 @@ from typing import NoReturn
 
 from bandstand.errors import BandstandError
 from bandstand.sagemaker_files import Folders
-from bandstand.training.agent import Agent
-from bandstand.training.events import Events
-from bandstand.training.job import read_job
-from bandstand.training.reasons import leave_reason
-from bandstand.training.relay import Stream
+from bandstand.training.host.agent import Agent
+from bandstand.training.host.events import Events
+from bandstand.training.host.job import read_job
+from bandstand.training.host.reasons import leave_reason
+from bandstand.training.host.relay import Stream
 
 
 def run(words: Sequence[str]) -> NoReturn:

@@ -49,7 +49,7 @@ def find_program(environ: Mapping[str, str], hyperparameters: Hyperparameters, f
     reserved = hyperparameters.reserved
     name = environ.get("SAGEMAKER_PROGRAM") or _word(reserved.get("sagemaker_program"))
     if name:
-        from bandstand.training.source import code_folder
+        from bandstand.training.host.source import code_folder
 
         submitted = _word(reserved.get("sagemaker_submit_directory")) or environ.get(
             "SAGEMAKER_SUBMIT_DIRECTORY"

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from bandstand.training.job import Job
+from bandstand.training.host.job import Job
 from bandstand.training.meet.hub import Hub
 from bandstand.training.meet.link import Link, LinkLostError, connect
 from bandstand.training.meet.meeting import Meeting

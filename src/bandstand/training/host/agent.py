@@ -9,17 +9,17 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from bandstand.errors import BandstandError
-from bandstand.training.events import Events
-from bandstand.training.job import Job
-from bandstand.training.program import Program, find_program
-from bandstand.training.ranks import Rank, Ranks
-from bandstand.training.reasons import failed_message, leave_reason, reason_of
-from bandstand.training.relay import Stream
+from bandstand.training.host.events import Events
+from bandstand.training.host.job import Job
+from bandstand.training.host.program import Program, find_program
+from bandstand.training.host.ranks import Rank, Ranks
+from bandstand.training.host.reasons import failed_message, leave_reason, reason_of
+from bandstand.training.host.relay import Stream
+from bandstand.training.host.script_mode import arguments
 from bandstand.training.saving import sweep
-from bandstand.training.script_mode import arguments
 
 if TYPE_CHECKING:
-    from bandstand.training.attendance import Attendance
+    from bandstand.training.host.attendance import Attendance
 
 KILL_AFTER = 5.0
 """Seconds that ranks have between SIGTERM and SIGKILL once the job has failed."""
@@ -77,7 +77,7 @@ class Agent:
         self._clear()
         try:
             if self._job.world_size > 1:
-                from bandstand.training.attendance import Attendance
+                from bandstand.training.host.attendance import Attendance
 
                 self._attendance = Attendance(self._job, self._err.say, self._events.put)
             self._program = find_program(self._job.environ, self._job.hyperparameters, self._job.folders)

@@ -1,4 +1,4 @@
-"""The processor cores of this host."""
+"""The processor cores that threads may share."""
 
 from __future__ import annotations
 

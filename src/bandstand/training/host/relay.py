@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import os
-import re
 import threading
 import time
 from collections.abc import Callable
+
+from bandstand.training.notes import started_process
 
 TAIL_BYTES = 64 << 10
 """How much of the end of a rank's stderr is kept for its failure reason."""
 _CHUNK = 64 << 10
 _LONGEST_LINE = 256 << 10
-_STARTED = re.compile(rb"^bandstand: rank [0-9]+ of [0-9]+ runs as process ([0-9]{1,10})\.\r?$", re.MULTILINE)
 _TRACEBACK = b"Traceback (most recent call last):"
 _LOOK_AGAIN_SECONDS = 0.02
-
-
-def started_line(rank: int, world_size: int, process: int) -> str:
-    """What a rank notes once a signal asks it to stop instead of ending it; the relay reads it."""
-    return f"rank {rank} of {world_size} runs as process {process}."
 
 
 class Stream:
@@ -82,8 +77,7 @@ class Relay(threading.Thread):
             if not end and len(pending) > _LONGEST_LINE:
                 end = len(pending)
             lines = bytes(pending[:end])
-            if b" runs as process " in lines and (started := _STARTED.search(lines)):
-                self.listener = int(started[1])
+            self.listener = started_process(lines) or self.listener
             self._to.write(lines)
             del pending[:end]
         if pending:

@@ -9,10 +9,10 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from bandstand.cores import usable_cores
 from bandstand.hyperparameters import Hyperparameters
 from bandstand.sagemaker_files import Channel, Cluster, Folders
-from bandstand.training.cores import usable_cores
-from bandstand.training.program import Program
+from bandstand.training.host.program import Program
 
 
 def arguments(hyperparameters: Hyperparameters) -> list[str]:

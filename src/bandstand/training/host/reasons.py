@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from bandstand.sagemaker_files import MAX_FAILURE, Folders, write_failure
-from bandstand.training.job import Job
-from bandstand.training.program import Program
-from bandstand.training.ranks import Ended, Rank
-from bandstand.training.relay import Stream
+from bandstand.training.host.job import Job
+from bandstand.training.host.program import Program
+from bandstand.training.host.ranks import Ended, Rank
+from bandstand.training.host.relay import Stream
 
 
 def reason_of(job: Job, program: Program, rank: Rank, ended: Ended) -> str:
     """Why a rank has failed: what the script itself has left as the reason, else what its end shows."""
-    from bandstand.training.failure import failure_reason
+    from bandstand.training.host.failure import failure_reason
 
     words = rank.last_words()
     where = f"{job.cluster.current_host}, rank {rank.number}"
@@ -29,7 +29,7 @@ def failed_message(reason: str, *, age: float, ranks: Sequence[int]) -> dict[str
         age: Seconds since it began, which may be long before the process ended.
         ranks: This host's ranks that have ended with it.
     """
-    from bandstand.training.failure import is_consequence
+    from bandstand.training.host.failure import is_consequence
 
     secondary = is_consequence(reason)
     return {"kind": "failed", "reason": reason, "age": age, "secondary": secondary, "ranks": list(ranks)}
