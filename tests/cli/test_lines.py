@@ -32,7 +32,7 @@ def picture(**changes: object) -> Snapshot:
 
 def test_where_a_run_stands_fits_one_line() -> None:
     assert progress(picture()) == (
-        "12 of 30 jobs ended, 4 running, 7 stopped, 1,210 iterations, 1 min 12 s, best 0.5 (job 1)"
+        "12 of 30 jobs ended, 4 running, 7 stopped, best 0.5 (job 1), 1,210 iterations, 1 min 12 s"
     )
     assert progress(picture(kind="training")) == "Training, iteration 4, 0.5, 1 min 12 s"
     assert progress(picture(kind="training", rows=())) == "InProgress, 1 min 12 s"

@@ -59,9 +59,9 @@ def progress(snapshot: Snapshot) -> str:
         return ", ".join([*parts, duration(snapshot.elapsed)])
     parts = [f"{snapshot.ended} of {count(snapshot.total, 'job')} ended", f"{snapshot.running} running"]
     parts += [f"{number} {word}" for number, word in _ends(snapshot) if number]
-    parts += [count(snapshot.reports_run, "iteration"), duration(snapshot.elapsed)]
-    if snapshot.best is not None:
+    if snapshot.best is not None:  # before the rest, which a narrow terminal cuts off
         parts.append(f"best {metric(snapshot.best.objective)} (job {snapshot.best.number})")
+    parts += [count(snapshot.reports_run, "iteration"), duration(snapshot.elapsed)]
     return ", ".join(parts)
 
 
