@@ -150,6 +150,12 @@ def test_tables_fit_the_page(tuning: Job, points: dict[str, list[Job]], width: i
     assert all(line.isascii() for line in lines)
 
 
+def test_a_narrow_page_has_whole_names_and_whole_curves(tuning: Job, points: dict[str, list[Job]]) -> None:
+    page = Page(width=80)
+    assert any("digits-001-0a1b2c3d" in line for line in jobs_table(page, tuning, tuning["training_jobs"]))
+    assert "…" not in "".join(report_text(page, tuning, points))
+
+
 def test_a_strategy_that_stops_nothing_has_its_cost_told_alone(tuning: Job) -> None:
     tuning["strategy"] = "Random"
     lines = summary_text(PLAIN, tuning)

@@ -70,6 +70,8 @@ def report_document(job: Document, points: Mapping[str, Sequence[Document]]) -> 
 
 _LENGTH = 30
 """Most characters of a curve."""
+_OTHERS = 64
+"""Characters of the other columns."""
 
 _KEPT = (
     "name",
@@ -130,9 +132,10 @@ def _curves(page: Page, job: Document, points: Mapping[str, Sequence[Document]])
     # One scale for all, so that curves can be compared: as high as the values, as long as the iterations.
     scale = (min(values), max(values)) if values else None
     longest = max(map(len, found), default=0)
+    room = _LENGTH if page.width is None else max(8, min(_LENGTH, page.width - _OTHERS))
     rows = []
     for place, (row, curve) in enumerate(zip(ranked(job), found, strict=True), start=1):
-        width = len(curve) if longest <= _LENGTH else max(1, _LENGTH * len(curve) // longest)
+        width = len(curve) if longest <= room else max(1, room * len(curve) // longest)
         rows.append(
             (
                 str(place) if row["final_objective"] is not None else "-",

@@ -102,13 +102,13 @@ def jobs_table(page: Page, job: Document, rows: Sequence[Document]) -> list[str]
     best = (job.get("best") or {}).get("name")
     columns = [
         Column("no.", right=True),
-        Column("job", drop=3),
+        Column("job", drop=2, least=max((len(row["name"]) for row in rows), default=0)),  # to be typed: uncut
         Column("state", least=10, paint=page.status),
         Column("iterations", right=True, drop=1),
         Column(job["objective"]["name"], right=True),
         Column("billable", right=True, drop=4),
         Column("instances", right=True, drop=5),
-        Column("ended", drop=2),
+        Column("ended", drop=3),
     ]
     cells = [
         (
