@@ -167,7 +167,17 @@ def test_any_change_of_a_job_file_is_planned_or_refused(folder: Path, data: st.D
             for name in ("train", "validation")
         },
         "cluster": {"hosts": 3, "ranks": 1},
-        "tuning": {"metric": "validation:auc", "strategy": "hyperband", "jobs": 9, "parallel": 2, "seed": 1},
+        "tuning": {
+            "metric": "validation:auc",
+            "strategy": "hyperband",
+            "jobs": 9,
+            "parallel": 2,
+            "seed": 1,
+            "early_stopping": "off",
+            "target": 0.9,
+            "not_improving": 3,
+            "convergence": True,
+        },
         "ranges": {
             "num_round": {"integer": [1, 9]},
             "eta": {"continuous": [0.1, 1.0], "scale": "log"},

@@ -27,9 +27,16 @@ any_fixture = settings(
 @st.composite
 def terms(draw: st.DrawFn) -> dict[str, object]:
     low = draw(st.integers(1, 12))
-    return {
+    strategy = draw(st.sampled_from(["Hyperband", "Hyperband", "Hyperband", "Random", "Random"]))
+    others = {
+        "early_stopping": draw(st.booleans()),
+        "target": draw(st.one_of(st.none(), st.integers(-3, 3).map(float))),
+        "not_improving": draw(st.one_of(st.none(), st.integers(3, 5))),
+        "convergence": draw(st.booleans()),
+    }
+    return (others if strategy == "Random" else {}) | {
         "goal": draw(st.sampled_from(["maximize", "minimize"])),
-        "strategy": draw(st.sampled_from(["Hyperband", "Hyperband", "Hyperband", "Random"])),
+        "strategy": strategy,
         "min_resource": low,
         "max_resource": draw(st.integers(low, 40)),
         "jobs": draw(st.integers(1, 14)),
@@ -153,7 +160,9 @@ def test_any_study_ends_within_its_budget_and_every_decision_works_out_again(
             check_against_history(played, spec)
             check_each_level_lets_somebody_go_on(played, spec)
     else:
-        assert {stop.reason.kind for stop in played.stops().values()} <= {"failures"}
+        kinds = {stop.reason.kind for stop in played.stops().values()}
+        assert kinds <= {"failures", "median", "target", "not_improving", "converged"}
+        assert "median" not in kinds or spec.early_stopping
     best = study.best()
     assert best is None or usable(best[1])
     assert study.finished.status == ("Failed" if best is None else study.finished.status)
