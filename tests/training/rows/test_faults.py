@@ -159,3 +159,18 @@ def test_a_declared_header_that_is_a_row_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"1,2.5,3\n0,1,2\n")
     with pytest.raises(InputError, match="line 1: it holds numbers only, but header=true says"):
         read_share([DataFile("a.csv", path, 14)], 0, 1, "csv", Columns(header=True))
+
+
+def test_a_narrower_file_and_a_column_that_is_not_there_are_told_once(tmp_path: Path) -> None:
+    files = []
+    for name, content in (("a.csv", b"1,2,0\n3,,1\n"), ("b.csv", b"7\n8\n")):
+        (tmp_path / name).write_bytes(content)
+        files.append(DataFile(name, tmp_path / name, len(content)))
+    faults = read_share(files, 0, 1, "csv", Columns(label="3")).faults
+    assert [(Path(fault.file).name, fault.line, fault.text[:24]) for fault in faults] == [
+        ("b.csv", 1, "its rows have 1 columns,")
+    ]
+    faults = read_share(files[:1], 0, 1, "csv", Columns(label="4")).faults
+    assert [fault.text for fault in faults] == ["the label is column 4, but there are 3 columns."]
+    faults = read_share(files[:1], 0, 1, "csv", Columns(label="2", query="-2")).faults
+    assert "two of these are the same column: label: column 2, query: column 2." in faults[0].text

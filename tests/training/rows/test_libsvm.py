@@ -113,6 +113,9 @@ def test_the_workers_shares_are_all_rows_once_in_order_and_in_whole_groups(
         (b"1 1:2\n1 3000000000:2\n", 2, "from 0 to 2147483647"),
         (b"1 1:2\n1 3:1 2:1 3:4\n", 2, "it has the index 3 twice"),
         (b"1 1:2\n1 3:x\n", 2, "the value of feature 3 is 'x', which is no number"),
+        (b"1 1:2\n1 3:1.5.5 4:\n", 2, "the value of feature 3 is '1.5.5'"),
+        (b"1 1:2\n1 3:1-5\n1 2:\n", 2, "the value of feature 3 is '1-5'"),
+        (b"1 1:2\n1 3:0x5\n", 2, "the value of feature 3 is '0x5'"),
         (b"1 1:2\n1 3:\n", 2, "the value of feature 3 is ''"),
         (b"1 1:2\n1 3:1:2\n", 2, "the value of feature 3 is '1:2'"),
         (b"1 1:2\n1 3:1e39\n", 2, "infinite or beyond single precision"),
@@ -138,6 +141,13 @@ def test_an_index_below_the_declared_base_is_a_fault(tmp_path: Path) -> None:
     assert [(fault.line, fault.text) for fault in faults] == [
         (2, "it has the index 0, but indices start at 1. Check index_base.")
     ]
+
+
+def test_labels_with_a_sign_and_values_that_are_missing_are_read(tmp_path: Path) -> None:
+    rows = read(tmp_path, b"+1 2:-1.5 1:+2\n-1 1:nan\n0\n")[0].rows
+    assert rows.labels.tolist() == [1.0, -1.0, 0.0]
+    np.testing.assert_array_equal(rows.features.data, np.array([2, -1.5, NAN], np.float32))
+    assert rows.features.indptr.tolist() == [0, 2, 3, 3]
 
 
 def facts_of(folder: Path, content: bytes) -> Facts:

@@ -90,6 +90,8 @@ class _Reader:
             if values is not None or width > 1:  # else its lines tell more than its width
                 self._compare(block, self._file_widths[name], names)
         width = self._file_widths[name]
+        if self._width is not None and (self._layout is None or width != self._width):
+            return  # which has been told, and where label, weight and query stand is not known
         layout = self._layout or Layout()
         if values is None or values.shape[1] != width or bad_rows(values, layout):
             self._faults.add(*find_faults(block, width, layout))

@@ -13,7 +13,7 @@ from bandstand.training.rows.csv_parsing import BOM, bad_queries, single
 
 _COMMENTS = re.compile(rb"#[^\n]*")
 _BLANKS = re.compile(rb"  +")
-_TO_BLANKS = bytes.maketrans(b":\n", b"  ")
+_TO_COMMAS = bytes.maketrans(b" :\n", b",,,")
 _BLANK, _COLON, _END = b" :\n"
 _QUERY = -1
 """What stands for `qid` where indices stand."""
@@ -92,7 +92,7 @@ def parse_sparse(text: bytes, base: int | None = None) -> SparseBlock:
         text = text.replace(b" qid:", b" %d:" % _QUERY)
     letters = np.frombuffer(text, np.uint8)
     ends = letters[(letters == _BLANK) | (letters == _COLON) | (letters == _END)]
-    numbers = _numbers(text.translate(_TO_BLANKS))
+    numbers = _numbers(text[:-1].translate(_TO_COMMAS))
     if len(numbers) != len(ends):
         raise ValueError("a field is empty")
     before = np.concatenate([[_END], ends[:-1]])  # what stands before each number
@@ -129,7 +129,9 @@ def _numbers(text: bytes) -> NDArray[np.float64]:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
-            return np.fromstring(text.decode("latin1"), np.float64, sep=" ")
+            return np.fromstring(
+                text.decode("latin1"), np.float64, sep=","
+            )  # with a blank, 1.5.5 would be two
         except DeprecationWarning:
             raise ValueError("something is no number") from None
 
