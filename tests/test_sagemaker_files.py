@@ -12,6 +12,7 @@ from bandstand.sagemaker_files import (
     Channel,
     Cluster,
     Folders,
+    fit_failure,
     host_order,
     read_channels,
     read_cluster,
@@ -216,6 +217,11 @@ def test_the_failure_file_holds_at_most_1024_characters(tmp_path: Path) -> None:
     assert len(text) == 1024
     assert text.startswith("éé")
     assert text.endswith("…")
+
+
+def test_a_reason_that_fits_is_left_as_it_is() -> None:
+    assert fit_failure("x" * 1024) == "x" * 1024
+    assert fit_failure("x" * 1025) == "x" * 1023 + "…"
 
 
 def test_a_failure_that_is_there_is_kept_unless_it_is_empty(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ __all__ = [
     "Channel",
     "Cluster",
     "Folders",
+    "fit_failure",
     "host_order",
     "read_channels",
     "read_cluster",
@@ -277,7 +278,12 @@ def write_failure(folders: Folders, text: str) -> None:
     if folders.failure.exists() and folders.failure.stat().st_size:
         return
     folders.output.mkdir(parents=True, exist_ok=True)
-    write_atomically(folders.failure, text if len(text) <= MAX_FAILURE else text[: MAX_FAILURE - 1] + "…")
+    write_atomically(folders.failure, fit_failure(text))
+
+
+def fit_failure(text: str) -> str:
+    """A reason of a failure cut to the 1,024 characters that it may have, with a mark where it was cut."""
+    return text if len(text) <= MAX_FAILURE else text[: MAX_FAILURE - 1] + "…"
 
 
 def _read_object(path: Path) -> dict[str, Any]:

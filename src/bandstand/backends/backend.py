@@ -13,9 +13,6 @@ if TYPE_CHECKING:
 ENDED = frozenset({"Completed", "Failed", "Stopped"})
 """The values of `JobState.status` after which nothing of the job runs any more."""
 
-FAILURE_REASON_LENGTH = 1024
-"""Most characters of a failure reason (`FailureReason` of DescribeTrainingJob)."""
-
 
 @dataclass(frozen=True)
 class Transition:

@@ -70,9 +70,6 @@ class Enclosure:
             mounts.apply(binds)
 
 
-NONE = Enclosure(files=False, processes=False, users=False)
-
-
 def find_enclosure(environ: Mapping[str, str], trial: tuple[mounts.Mount, ...]) -> Enclosure:
     """Find the best enclosure that works here, by trying.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 from dataclasses import dataclass
 from pathlib import Path
+
+from bandstand.backends.locks import is_locked
 
 
 @dataclass(frozen=True)
@@ -78,14 +78,4 @@ class JobFolder:
 
     def is_supervised(self) -> bool:
         """Whether the job's supervisor lives (or is just being started)."""
-        try:
-            descriptor = os.open(self.lock, os.O_RDONLY | os.O_CLOEXEC)
-        except FileNotFoundError:
-            return False
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        finally:
-            os.close(descriptor)
-        return False
+        return is_locked(self.lock)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from bandstand.backends.backend import HostState, JobState, Transition
 from bandstand.backends.job_folder import JobFolder
-from bandstand.backends.reasons import shortened
 from bandstand.backends.state_file import StateFile, read_state
+from bandstand.sagemaker_files import fit_failure
 
 
 class Journal:
@@ -73,7 +73,7 @@ class Journal:
                 self._with_step(secondary, now, message),
                 status=status,
                 ended=now,
-                failure_reason=None if reason is None else shortened(reason),
+                failure_reason=None if reason is None else fit_failure(reason),
                 model=model,
                 output=output,
             )
@@ -81,7 +81,7 @@ class Journal:
         self._file.close()
 
     def _with_step(self, secondary: str, now: float, message: str) -> JobState:
-        steps = (*self.state.transitions, Transition(secondary, now, shortened(message)))
+        steps = (*self.state.transitions, Transition(secondary, now, fit_failure(message)))
         return replace(self.state, secondary_status=secondary, transitions=steps)
 
     def _put(self, state: JobState) -> None:

@@ -41,11 +41,6 @@ def mount(source: str, target: str, kind: str, flags: int, options: str = "") ->
     )
 
 
-def unmount(target: str) -> None:
-    """Take a mount away, now or as soon as nobody uses it; raises OSError."""
-    _check(_libc.umount2(os.fsencode(target), 2), f"unmount of {target}")
-
-
 def die_with_parent(death: signal.Signals = signal.SIGKILL) -> None:
     """Have the kernel send a signal to this process when its parent dies; raises OSError."""
     _check(_libc.prctl(_SET_PARENT_DEATH_SIGNAL, int(death), 0, 0, 0), "prctl(PR_SET_PDEATHSIG)")

@@ -8,7 +8,8 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path
 
-from bandstand.backends.backend import FAILURE_REASON_LENGTH, HostState
+from bandstand.backends.backend import HostState
+from bandstand.sagemaker_files import MAX_FAILURE, fit_failure
 
 _HINTS = {
     "SIGKILL": "often: the machine ran out of memory",
@@ -42,7 +43,7 @@ def failure_reason(host: HostState, failure: Path, tail: Sequence[str]) -> str:
         )
     if tail:
         text += " Last lines: " + " | ".join(line.strip() for line in tail)
-    return shortened(text)
+    return fit_failure(text)
 
 
 def read_failure(path: Path) -> str:
@@ -55,15 +56,10 @@ def read_failure(path: Path) -> str:
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             return ""
-        data = os.read(descriptor, 4 * FAILURE_REASON_LENGTH)
+        data = os.read(descriptor, 4 * MAX_FAILURE)
     finally:
         os.close(descriptor)
-    return data.decode("utf-8", "replace")[:FAILURE_REASON_LENGTH].strip()
-
-
-def shortened(text: str) -> str:
-    """Return a text that fits a failure reason."""
-    return text if len(text) <= FAILURE_REASON_LENGTH else text[: FAILURE_REASON_LENGTH - 1] + "…"
+    return data.decode("utf-8", "replace")[:MAX_FAILURE].strip()
 
 
 def signal_name(number: int) -> str:

@@ -14,7 +14,6 @@ from bandstand.report.training import end_sentence, objective_values
 from bandstand.report.tuning import best_lines, ended_word, tally
 
 Document = Mapping[str, Any]
-Curves = Mapping[str, Sequence[float]]
 
 
 def ranked(job: Document) -> list[Document]:

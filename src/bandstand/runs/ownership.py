@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from bandstand.backends.locks import is_locked
 from bandstand.errors import PlatformError
 from bandstand.runs.record import Record, unusable
 from bandstand.runs.stored import OPEN
@@ -85,17 +86,7 @@ class Claim:
 
 def alive(record: Record, owner: str) -> bool:
     """Whether the process that made a claim still runs."""
-    try:
-        descriptor = os.open(_path(record, owner), os.O_RDWR | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(descriptor)
-    return False
+    return is_locked(_path(record, owner))
 
 
 def owners(record: Record) -> set[str]:

@@ -9,9 +9,7 @@ from collections.abc import Sequence
 from bandstand.runs.faults import alike, distinct, once_at_the_end, silence_in
 from bandstand.runs.record import Record
 from bandstand.runs.stored import TrainingJob, iterations_asked, training_jobs, tuning_job
-
-REASON_LENGTH = 1024
-"""Most characters of a tuning job's FailureReason."""
+from bandstand.sagemaker_files import fit_failure
 
 _SHOWN_WARNINGS = 5
 
@@ -34,7 +32,7 @@ def settle(
     failure = None
     if status == "Failed":
         silence = next(filter(None, (silence_in(row.warnings) for row in rows)), "")
-        failure = " ".join(filter(None, (reason, _first_failure(rows), silence)))[:REASON_LENGTH]
+        failure = fit_failure(" ".join(filter(None, (reason, _first_failure(rows), silence))))
     warnings = _warnings(rows, hyperband=tuning_job(record, name).plan.max_resource is not None)
     connection.execute(
         "UPDATE tuning_jobs SET status = ?, failure_reason = ?, ended = ?, warnings = ? WHERE name = ?",

@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from bandstand.backends.backend import FAILURE_REASON_LENGTH, HostState, JobState, Transition
+from bandstand.backends.backend import HostState, JobState, Transition
 from bandstand.request.plan import TrainingPlan
 from bandstand.runs.stored import TrainingJob
+from bandstand.sagemaker_files import fit_failure
 from bandstand.study import StopReason
 
 
@@ -73,7 +74,7 @@ def end_document(state: JobState, plan: TrainingPlan) -> dict[str, Any]:
 
 def failed_state(reason: str, job: TrainingJob, now: float) -> JobState:
     """The final state of a job that no backend can tell of."""
-    text = reason[:FAILURE_REASON_LENGTH]
+    text = fit_failure(reason)
     return JobState(
         "Failed",
         "Failed",

@@ -58,10 +58,6 @@ class Surroundings:
         """Ranks in the whole job."""
         return len(self.cluster.hosts) * self.local_size
 
-    def host_of(self, rank: int) -> str:
-        """The name of the host that a rank runs on."""
-        return self.cluster.hosts[rank // self.local_size]
-
 
 def look_around(environ: Mapping[str, str]) -> Surroundings:
     """Read a rank's surroundings from its environment and files.

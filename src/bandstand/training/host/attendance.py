@@ -46,11 +46,6 @@ class Attendance:
         threading.Thread(target=self._attend, name="bandstand-link", daemon=True).start()
 
     @property
-    def leads(self) -> bool:
-        """Whether the hub is here."""
-        return self._hub is not None
-
-    @property
     def linked(self) -> bool:
         """Whether this host has joined."""
         return self._link is not None
