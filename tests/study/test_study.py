@@ -19,6 +19,7 @@ from bandstand.study import (
     StopReason,
     Study,
     StudySpec,
+    to_document,
 )
 
 MakeSpec = Callable[..., StudySpec]
@@ -70,7 +71,8 @@ def test_everything_is_stopped_at_the_maximum_even_the_best(make_spec: MakeSpec)
 def test_minimum_equal_to_maximum_stops_at_the_maximum_only(make_spec: MakeSpec) -> None:
     study = Study(make_spec(min_resource=2, max_resource=2))
     assert tell(study, [Started(1), *reports(1, nan)]) == []
-    assert tell(study, reports(1, nan)) == [Stop(1, StopReason("max_resource", 0, 2, value=nan))]
+    (stop,) = tell(study, reports(1, nan))
+    assert to_document(stop) == to_document(Stop(1, StopReason("max_resource", 0, 2, value=nan)))
 
 
 def test_a_trial_is_compared_with_trials_of_other_brackets_but_stopped_in_its_own(
