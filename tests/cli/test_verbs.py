@@ -177,6 +177,20 @@ def test_report_ranks_jobs_and_draws_their_curves(run: Run) -> None:
     assert "█" not in run("report", "digits", PYTHONIOENCODING="ascii").stdout
 
 
+def test_report_tells_what_other_terms_would_have_cost_and_found(run: Run) -> None:
+    told = json.loads(
+        run("report", "digits", "--json", "--what-if", "parallel=1", "--what-if", "jobs=2").stdout
+    )
+    assert (told["kind"], told["changes"]["jobs"]["is"]) == ("what-if", 2)
+    assert told["what_if"]["iterations"] <= told["recorded"]["iterations"]
+    text = run("report", "digits", "--what-if", "jobs=2").stdout
+    assert text.startswith("digits  if it had jobs 2")
+    assert "as recorded" in text
+    wrong = run("report", "digits", "--what-if", "parallell=2")
+    assert wrong.returncode == 2
+    assert "Did you mean parallel?" in wrong.stderr
+
+
 def test_reports_are_readable_in_the_c_locale(run: Run) -> None:
     done = run("report", "digits", LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
     assert done.returncode == 0

@@ -317,6 +317,9 @@ def test_a_warm_start_names_earlier_tuning_jobs(job: Job, plan_of: PlanOf, kind:
     keys = f'jobs = 30\nwarm_start = ["first", "second"]\nwarm_start_type = "{kind}"'
     plan = plan_of(job(*BAYESIAN, ("jobs = 30", keys)))
     assert (plan.parents, plan.warm_start) == (("first", "second"), member)
+    assert any(
+        note.startswith("tuning.warm_start: the earlier tuning jobs are looked up") for note in plan.notes
+    )
     assert json.loads(plan.document)["WarmStartConfig"] == {
         "ParentHyperParameterTuningJobs": [
             {"HyperParameterTuningJobName": "first"},

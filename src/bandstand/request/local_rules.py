@@ -32,6 +32,9 @@ def check_local(operation: str, document: Mapping[str, Any], findings: Findings)
     if "WarmStartConfig" in document and strategy not in ("Bayesian", None):
         found = f"a warm start with {strategy}, whose settings do not depend on what was tried"
         findings.problem(604, ("WarmStartConfig",), found, "Bayesian", "Take it out, or set the strategy.")
+    elif "WarmStartConfig" in document:
+        where = findings.words(("WarmStartConfig",))
+        findings.note(f"{where}: the earlier tuning jobs are looked up in the record when this one starts.")
     place = (*CONFIG, "ResourceLimits", "MaxNumberOfTrainingJobs")
     grid = strategy == "Grid"
     if operation == TUNING and not grid and dig(document, *place) is None and not findings.doubtful(place):
