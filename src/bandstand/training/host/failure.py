@@ -8,16 +8,11 @@ from pathlib import Path
 
 from bandstand.sagemaker_files import MAX_FAILURE
 from bandstand.training.host.ranks import Ended
+from bandstand.training.host.tracebacks import NOISE, Frames, last_exception
 from bandstand.training.notes import noted_rows
 
-_TRACEBACK = "Traceback (most recent call last):"
-_FRAME = re.compile(r'^\s*File "(?P<file>[^"]+)", line (?P<line>[0-9]+)(?P<function>, in .*)?$')
-_EXCEPTION = re.compile(r"^(?P<type>[A-Za-z_][\w.]*)(?:: (?P<text>.*))?$", re.DOTALL)
-_OURS = frozenset({"BandstandError", "InputError", "JobError", "PlanError", "PlatformError"})
-_NOISE = ("bandstand: ", "Exception ignored in", "sys:1: ", _TRACEBACK)
 _LEFT = "bandstand: this rank leaves"
 _LAST_LINES = 5
-_LONGEST_MESSAGE = 40
 _CONSEQUENCE = re.compile(
     r"connection (?:reset|refused|closed|aborted|lost|timed out)|broken ?pipe|connection to the leader|"
     r"this rank leaves|"
@@ -57,7 +52,7 @@ def failure_reason(program: str, ended: Ended, stderr: str, where: str, folder: 
     lines = stderr.splitlines()
     if ended.signal is not None:
         return _fit(_of_signal(program, ended, lines), f" ({where})")
-    exception = _exception(lines)
+    exception = last_exception(lines)
     if exception is not None:
         text, frames = exception
         facts = _place(frames, folder)
@@ -67,7 +62,7 @@ def failure_reason(program: str, ended: Ended, stderr: str, where: str, folder: 
     code = f"exit code {ended.exit_code}"
     if ended.code > 128 and ended.code - 128 in set(signal.Signals):
         code += f", as after {signal.Signals(ended.code - 128).name}"
-    said = [line.strip() for line in lines if line.strip() and not line.startswith(_NOISE)][-_LAST_LINES:]
+    said = [line.strip() for line in lines if line.strip() and not line.startswith(NOISE)][-_LAST_LINES:]
     if not said:
         said = [line.removeprefix("bandstand: ") for line in lines if line.startswith(_LEFT)][-1:]
     if not said:
@@ -95,42 +90,7 @@ def _of_signal(program: str, ended: Ended, lines: list[str]) -> str:
     return f"{text}. Its last line: {said[-1][:300]}" if said else text
 
 
-def _exception(lines: list[str]) -> tuple[str, list[tuple[str, int]]] | None:
-    """The last exception's text, and the files and lines that led to it."""
-    begin = max((i for i, line in enumerate(lines) if line.strip() == _TRACEBACK), default=None)
-    if begin is None:  # Python tells a syntax error of the script itself without that line
-        begin = max((i for i, line in enumerate(lines) if _is_syntax_place(line)), default=None)
-        if begin is None:
-            return None
-        begin -= 1
-    frames: list[tuple[str, int]] = []
-    for index in range(begin + 1, len(lines)):
-        line = lines[index]
-        frame = _FRAME.match(line)
-        if frame:
-            frames.append((frame["file"], int(frame["line"])))
-        elif line[:1].strip():
-            message = _message(lines[index:])
-            return (message, frames) if message else None
-    return None
-
-
-def _is_syntax_place(line: str) -> bool:
-    frame = _FRAME.match(line)
-    return frame is not None and frame["function"] is None
-
-
-def _message(lines: list[str]) -> str:
-    end = next((i for i, line in enumerate(lines) if i and line.startswith(_NOISE)), len(lines))
-    found = _EXCEPTION.match("\n".join(lines[:end]).rstrip())
-    if found is None or end > _LONGEST_MESSAGE:  # after so much more, the program has survived it
-        return ""
-    kind = found["type"].rpartition(".")[2]
-    text = found["text"] or ""
-    return text if kind in _OURS and text else f"{kind}: {text}" if text else kind
-
-
-def _place(frames: list[tuple[str, int]], folder: Path | None) -> list[str]:
+def _place(frames: Frames, folder: Path | None) -> list[str]:
     if not frames:
         return []
     own = [(file, line) for file, line in frames if folder is not None and Path(file).is_relative_to(folder)]

@@ -7,13 +7,11 @@ import threading
 import time
 from collections.abc import Callable
 
+from bandstand.training.host.last_words import LastWords
 from bandstand.training.notes import started_process
 
-TAIL_BYTES = 64 << 10
-"""How much of the end of a rank's stderr is kept for its failure reason."""
 _CHUNK = 64 << 10
 _LONGEST_LINE = 256 << 10
-_TRACEBACK = b"Traceback (most recent call last):"
 _LOOK_AGAIN_SECONDS = 0.02
 
 
@@ -59,7 +57,7 @@ class Relay(threading.Thread):
         self._descriptor = descriptor
         self._to = to
         self._clock = clock
-        self._tail = bytearray()
+        self._last_words = LastWords()
         self._lock = threading.Lock()
         self._reading = False
         self.trouble_at: float | None = None
@@ -85,9 +83,9 @@ class Relay(threading.Thread):
         os.close(self._descriptor)
 
     def tail(self) -> str:
-        """The last 64 KiB, as text."""
+        """Its end, see `LastWords.text`."""
         with self._lock:
-            return self._tail[-TAIL_BYTES:].decode("utf-8", errors="replace")
+            return self._last_words.text()
 
     def finish(self, least: float, most: float) -> None:
         """Wait until everything has been passed on: the other end is closed, or open with nothing coming.
@@ -109,8 +107,5 @@ class Relay(threading.Thread):
 
     def _keep(self, data: bytes) -> None:
         with self._lock:
-            self._tail += data
-            if _TRACEBACK in self._tail[-len(data) - len(_TRACEBACK) + 1 :]:
+            if self._last_words.add(data):
                 self.trouble_at = self._clock()
-            if len(self._tail) > 2 * TAIL_BYTES:
-                del self._tail[:-TAIL_BYTES]
