@@ -28,6 +28,7 @@ for iteration in range(1, 4):
 
 ONE_SHORT_ONE = REPORTING.replace("range(1, 4)", "range(1, 4 if number == 1 else 3001)")
 ENDLESS = REPORTING.replace("range(1, 4)", "range(1, 3001)")
+ONCE = REPORTING.replace("range(1, 4)", "range(1, 2)")
 FIVE_SHORT_ONES = REPORTING.replace("range(1, 4)", "range(1, 4 if number <= 5 else 3001)")
 
 
@@ -53,6 +54,16 @@ def test_the_median_rule_stops_bad_jobs_and_says_why(record, backend, watcher, t
     assert saved["stopped_by_median"] == 2
     assert saved["asked"] == saved["run"] + saved["saved_by_median"] + 5 * (3000 - 3)
     assert replay(StudySpec.from_plan(plan, 7), history(record, plan.name)).differences == ()
+
+
+def test_jobs_that_report_once_leave_the_median_rule_nothing_to_decide_on(record, backend, watcher, tuning):
+    plan = replace(
+        tuning(ONCE, jobs=2, max_resource=None, hyperparameters={"epochs": "9"}), early_stopping=True
+    )
+    tune(plan, record, backend, watcher, StopFlag(), grace=5)
+    (warning,) = show(record, plan.name)["warnings"]
+    assert "2 of 2 training jobs reported the objective once" in warning
+    assert "The median rule had nothing to decide on" in warning
 
 
 def test_a_grid_runs_every_combination_once(record, backend, watcher, tuning):

@@ -83,15 +83,16 @@ def silence_in(warnings: Iterable[str]) -> str:
     return next((warning for warning in warnings if _NEVER in warning), "")
 
 
-def once_at_the_end(numbers: Sequence[int], ended: int) -> str:
+def once_at_the_end(numbers: Sequence[int], ended: int, rule: str) -> str:
     """Say that jobs reported their objective only once.
 
     Args:
         numbers: The training jobs that did.
         ended: Training jobs that are over.
+        rule: What stops training jobs early, at the beginning of a sentence.
     """
     shown = ", ".join(str(number) for number in numbers[:10]) + (", ..." if len(numbers) > 10 else "")
     return (
         f"{len(numbers)} of {ended} training jobs reported the objective once, at the end (number {shown})."
-        " Hyperband had nothing to decide on and saved nothing. Report the objective once per iteration."
+        f" {rule} had nothing to decide on and saved nothing. Report the objective once per iteration."
     )

@@ -33,7 +33,11 @@ def settle(
     if status == "Failed":
         silence = next(filter(None, (silence_in(row.warnings) for row in rows)), "")
         failure = fit_failure(" ".join(filter(None, (reason, _first_failure(rows), silence))))
-    warnings = _warnings(rows, hyperband=tuning_job(record, name).plan.max_resource is not None)
+    plan = tuning_job(record, name).plan
+    rule = (
+        "Hyperband" if plan.max_resource is not None else "The median rule" if plan.early_stopping else None
+    )
+    warnings = _warnings(rows, rule)
     connection.execute(
         "UPDATE tuning_jobs SET status = ?, failure_reason = ?, ended = ?, warnings = ? WHERE name = ?",
         (status, failure, now, json.dumps(warnings), name),
@@ -46,12 +50,12 @@ def _first_failure(rows: Sequence[TrainingJob]) -> str:
     return "" if failed is None else f"Training job {failed.number} failed: {failed.failure_reason}"
 
 
-def _warnings(rows: Sequence[TrainingJob], *, hyperband: bool) -> list[str]:
+def _warnings(rows: Sequence[TrainingJob], rule: str | None) -> list[str]:
     ended = [row for row in rows if row.over]
     found = []
     once = [row.number for row in ended if _reported_once(row)]
-    if hyperband and once:
-        found.append(once_at_the_end(once, len(ended)))
+    if rule is not None and once:
+        found.append(once_at_the_end(once, len(ended), rule))
     numbers: dict[str, list[int]] = {}
     for row in ended:
         for warning in row.warnings:
