@@ -9,12 +9,14 @@ from __future__ import annotations
 from bandstand.study.decisions import Decision, Finish, Start, Stop, StopReason
 from bandstand.study.events import Ended, Event, Halted, Known, Reported, Started
 from bandstand.study.replay import Replay, replay
+from bandstand.study.simulate import Curve, Simulation, simulate
 from bandstand.study.spec import StudySpec
 from bandstand.study.study import Study
 from bandstand.study.summary import Summary
 from bandstand.study.written import from_document, to_document
 
 __all__ = [
+    "Curve",
     "Decision",
     "Ended",
     "Event",
@@ -23,6 +25,7 @@ __all__ = [
     "Known",
     "Replay",
     "Reported",
+    "Simulation",
     "Start",
     "Started",
     "Stop",
@@ -32,5 +35,6 @@ __all__ = [
     "Summary",
     "from_document",
     "replay",
+    "simulate",
     "to_document",
 ]

@@ -1,7 +1,7 @@
 """Early stopping by the median rule, AMT's `Auto`: a training job worse than half of the earlier ones ends.
 
-Source: Amazon SageMaker developer guide, "Stop Training Jobs Early", which follows D. Golovin et al., "Google
-Vizier: A Service for Black-Box Optimization", KDD 2017, section 3.2.2.
+Source: Amazon SageMaker developer guide, "Stop Training Jobs Early". Near to it: D. Golovin et al., "Google
+Vizier: A Service for Black-Box Optimization", KDD 2017, automated stopping by the median.
 """
 
 from __future__ import annotations
