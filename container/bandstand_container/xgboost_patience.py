@@ -40,11 +40,11 @@ class Patience:
         Raises:
             InputError: If the metric is not reported, or whether it should grow or fall is not known.
         """
-        told = np.zeros(2)
+        verdict = np.zeros(2)
         if self._ring.position == 0:
             better = self._better(values, booster.attr("best_score"))
-            told[:] = (0.0, 0.0) if better is None else (1.0, better)
-        is_better, value = self._ring.sum(told)
+            verdict[:] = (0.0, 0.0) if better is None else (1.0, better)
+        is_better, value = self._ring.sum(verdict)
         if is_better:
             booster.set_attr(best_score=repr(float(value)), best_iteration=str(iteration - 1))
         best = booster.attr("best_iteration")

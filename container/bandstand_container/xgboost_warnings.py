@@ -20,7 +20,7 @@ def told_warnings(*, tell: bool) -> Iterator[None]:
     Args:
         tell: Whether this rank tells them; the others drop them, since all ranks get the same.
     """
-    told: set[str] = set()
+    shown: set[str] = set()
 
     def show(
         message: Warning | str,
@@ -31,8 +31,8 @@ def told_warnings(*, tell: bool) -> Iterator[None]:
         line: str | None = None,
     ) -> None:
         text = _PREFIX.sub("", " ".join(str(message).split()))
-        if tell and text not in told:
-            told.add(text)
+        if tell and text not in shown:
+            shown.add(text)
             note(f"warning: {text}")
 
     with warnings.catch_warnings():

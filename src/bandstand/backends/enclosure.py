@@ -126,10 +126,10 @@ def _in_child(action: Callable[[], None]) -> None:
             os._exit(code)
     os.close(writer)
     with os.fdopen(reader, "rb") as pipe:
-        told = pipe.read().decode("utf-8", "replace")
+        fault = pipe.read().decode("utf-8", "replace")
     _, status = os.waitpid(child, 0)
     if status != 0:
-        number, _, text = told.partition(" ")
+        number, _, text = fault.partition(" ")
         raise OSError(
             int(number) if number.isdecimal() else errno.EPERM, text or "the attempt ended without a word"
         )

@@ -75,7 +75,7 @@ class Host:
         self.streams: tuple[Stream, ...] = ()
         self.report = -1
         self._life = -1
-        self._told = b""
+        self._unread = b""
         self._starter: int | None = None
         self._keeper: int | None = None
         self._process: int | None = None
@@ -90,13 +90,13 @@ class Host:
         """
         stdout, out = os.pipe()
         stderr, err = os.pipe()
-        self.report, tells = os.pipe()
+        self.report, report_writer = os.pipe()
         living, self._life = os.pipe()
         sys.stderr.flush()
         child = os.fork()
         if child == 0:
-            become(spec, enclosure, Wires(out, err, tells, living))
-        for descriptor in (out, err, tells, living):
+            become(spec, enclosure, Wires(out, err, report_writer, living))
+        for descriptor in (out, err, report_writer, living):
             os.close(descriptor)
         os.set_blocking(self.report, False)
         self.streams = (Stream(stdout, self.log), Stream(stderr, self.log))
@@ -131,7 +131,7 @@ class Host:
             data = os.read(self.report, 4096)
         except BlockingIOError:
             return True
-        *lines, self._told = (self._told + data).split(b"\n")
+        *lines, self._unread = (self._unread + data).split(b"\n")
         for line in lines:
             self._hear(line.decode("utf-8", "replace"))
         return bool(data)

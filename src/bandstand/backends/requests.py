@@ -33,10 +33,10 @@ def request_stop(folder: JobFolder, grace: float) -> None:
 def read_request(folder: JobFolder) -> StopRequest | None:
     """Return what was asked for so far."""
     try:
-        told = json.loads(folder.stop.read_bytes())
+        request = json.loads(folder.stop.read_bytes())
     except FileNotFoundError:
         return None
-    return StopRequest(float(told["grace"]))
+    return StopRequest(float(request["grace"]))
 
 
 def wake(folder: JobFolder) -> None:

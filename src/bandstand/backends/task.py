@@ -161,8 +161,8 @@ def _code_folder(hyperparameters: Mapping[str, str]) -> str | None:
 
     from bandstand.hyperparameters import decode
 
-    told = decode(hyperparameters.get("sagemaker_submit_directory", ""))
-    if not isinstance(told, str) or not told.startswith("file:///"):
+    submitted = decode(hyperparameters.get("sagemaker_submit_directory", ""))
+    if not isinstance(submitted, str) or not submitted.startswith("file:///"):
         return None
-    path = unquote(told.removeprefix("file://"))
+    path = unquote(submitted.removeprefix("file://"))
     return None if path.endswith((".tar.gz", ".tgz")) else path

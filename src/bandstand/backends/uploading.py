@@ -46,22 +46,22 @@ class Uploader:
     """
 
     def __init__(self, task: Task, folder: JobFolder, *, with_model: bool) -> None:
-        self.result, tells = os.pipe()
-        self._told = b""
-        self._is_told = False
+        self.result, writer = os.pipe()
+        self._data = b""
+        self._is_read = False
         self._is_killed = False
         self._status: int | None = None
         self.process = os.fork()
         if self.process == 0:
-            _work(task, folder, with_model, tells)
-        os.close(tells)
+            _work(task, folder, with_model, writer)
+        os.close(writer)
 
     def take(self) -> bool:
         """Read the next part of the result; return False at its end."""
         data = os.read(self.result, 1 << 16)
-        self._told += data
+        self._data += data
         if not data:
-            self._is_told = True
+            self._is_read = True
             os.close(self.result)
         return bool(data)
 
@@ -72,19 +72,19 @@ class Uploader:
     @property
     def outcome(self) -> Upload | None:
         """What became of the archives; None while it is not known."""
-        if self._status is None or not self._is_told:
+        if self._status is None or not self._is_read:
             return None
         if self._is_killed:
             return Upload(was_killed=True)
         if self._status != 0:
             code = os.waitstatus_to_exitcode(self._status)
             return Upload(error=f"the process that packed them ended with {code}, see supervisor.log")
-        told = json.loads(self._told)
+        result = json.loads(self._data)
         return Upload(
-            model=Path(told["model"]) if told["model"] else None,
-            output=Path(told["output"]) if told["output"] else None,
-            notes=tuple(told["notes"]),
-            error=told["error"],
+            model=Path(result["model"]) if result["model"] else None,
+            output=Path(result["output"]) if result["output"] else None,
+            notes=tuple(result["notes"]),
+            error=result["error"],
         )
 
     def kill(self) -> None:
@@ -100,9 +100,9 @@ def _work(task: Task, folder: JobFolder, with_model: bool, result: int) -> None:
         signal.set_wakeup_fd(-1)
         if sys.platform == "linux":
             kernel.die_with_parent()
-        told = json.dumps(_pack_all(task, folder, with_model)).encode()
-        while told:
-            told = told[os.write(result, told) :]
+        data = json.dumps(_pack_all(task, folder, with_model)).encode()
+        while data:
+            data = data[os.write(result, data) :]
         code = 0
     except BaseException:
         sys.excepthook(*sys.exc_info())
@@ -115,23 +115,23 @@ def _work(task: Task, folder: JobFolder, with_model: bool, result: int) -> None:
 def _pack_all(task: Task, folder: JobFolder, with_model: bool) -> dict[str, object]:
     from bandstand.backends.archive import pack
 
-    told: dict[str, object] = {"model": "", "output": "", "notes": (), "error": ""}
+    result: dict[str, object] = {"model": "", "output": "", "notes": (), "error": ""}
     hosts = [(host, Folders(folder.host(host) / "ml")) for host in task.hosts]
     target = Path(task.output, task.name, "output")
     try:
         _sweep(target)
         output = pack([(host, folders.output_data) for host, folders in hosts], target / "output.tar.gz")
-        told["output"] = str(output.path or "")
+        result["output"] = str(output.path or "")
         if with_model:
             model = pack([(host, folders.model) for host, folders in hosts], target / "model.tar.gz")
-            told["model"] = str(model.path or "")
-            told["notes"] = [
+            result["model"] = str(model.path or "")
+            result["notes"] = [
                 f"Left out, since an earlier host had the name: {name}." for name in model.left_out
             ]
             _remove([folder.host(host) for host in task.hosts])
     except OSError as error:
-        told["error"] = str(error)
-    return told
+        result["error"] = str(error)
+    return result
 
 
 def _sweep(target: Path) -> None:

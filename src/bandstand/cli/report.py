@@ -46,11 +46,11 @@ def command(job: str | None, changes: tuple[str, ...], as_json: bool) -> int:
     with Record.open(place().folder) as record:
         document = show(record, job or newest(record))
         if changes:
-            told = what_if(record, document["name"], changes)
+            comparison = what_if(record, document["name"], changes)
             if as_json:
-                put_json(told)
+                put_json(comparison)
             else:
-                put_lines(what_if_text(page(), told))
+                put_lines(what_if_text(page(), comparison))
             return 0
         if document["kind"] == "training":
             if as_json:

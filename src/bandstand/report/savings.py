@@ -34,12 +34,12 @@ def savings_lines(page: Page, job: Document) -> list[str]:
         stops, by = [("stopped early", count(number, "job") if number else "no job")], "saved_by_median"
     else:
         stops, by = [], ""
-    told = [*stops, *_iterations(job, savings, by)] if by else [("iterations", _run(savings))]
+    iterations = [*stops, *_iterations(job, savings, by)] if by else [("iterations", _run(savings))]
     cost = [
         ("billable time", duration(job.get("billable_seconds"))),
         ("instance time", _instances(job)),
     ]
-    return [page.paint("early stopping" if by else "cost", "bold"), *facts(page, [*told, *cost])]
+    return [page.paint("early stopping" if by else "cost", "bold"), *facts(page, [*iterations, *cost])]
 
 
 def _hyperband(job: Document) -> bool:
@@ -61,17 +61,17 @@ def _iterations(job: Document, savings: Document, by: str) -> list[tuple[str, st
     asked, by_max, by_stops = (savings.get(name) for name in ("asked", "saved_by_max_resource", by))
     late = sum(_late(row) for row in job["training_jobs"])
     after = f", {late:,} of them while a stop was on its way" if late else ""
-    told = [("iterations", _run(savings) + after)]
+    lines = [("iterations", _run(savings) + after)]
     if not asked or by_max is None or by_stops is None:
-        return told
+        return lines
     if _hyperband(job):
-        told.append(("MaxResource saved", _part(by_max, asked)))
-    told.append(("stopping early saved", _part(by_stops, asked)))
+        lines.append(("MaxResource saved", _part(by_max, asked)))
+    lines.append(("stopping early saved", _part(by_stops, asked)))
     rest = asked - savings["run"] - by_max - by_stops
     if rest > 0 and not savings.get("not_known"):
         under_way = job["status"] in ("InProgress", "Stopping")
-        told.append(("not run yet" if under_way else "not run otherwise", _part(rest, asked)))
-    return told
+        lines.append(("not run yet" if under_way else "not run otherwise", _part(rest, asked)))
+    return lines
 
 
 def _late(row: Document) -> int:

@@ -181,12 +181,12 @@ def _facts(page: Page, job: Document) -> list[tuple[str, str]]:
     ]
 
 
-def _warm_start(told: Document | None) -> str:
-    if not told:
+def _warm_start(start: Document | None) -> str:
+    if not start:
         return ""
-    best = told.get("best")
+    best = start.get("best")
     found = f", the best {metric(best['value'])} of {best['name']}" if best else ""
-    return f"{count(told['used'], 'training job')} of {', '.join(told['parents'])} ({told['type']}){found}"
+    return f"{count(start['used'], 'training job')} of {', '.join(start['parents'])} ({start['type']}){found}"
 
 
 def _criteria(limits: Document) -> str:

@@ -20,25 +20,25 @@ _KINDS = {
 _NAMED = 8
 
 
-def what_if_text(page: Page, told: Document) -> list[str]:
+def what_if_text(page: Page, comparison: Document) -> list[str]:
     """Tell a tuning job under its own terms and under changed ones, side by side.
 
     Args:
         page: What the text is laid out on.
-        told: What `bandstand.runs.what_if.what_if` gives.
+        comparison: What `bandstand.runs.what_if.what_if` gives.
 
     Returns:
         Lines of text.
     """
-    changes = ", ".join(f"{term} {_word(values['is'])}" for term, values in told["changes"].items())
-    title = f"{page.paint(told['name'], 'bold')}  {f'if it had {changes}' if changes else 'unchanged'}"
+    changes = ", ".join(f"{term} {_word(values['is'])}" for term, values in comparison["changes"].items())
+    title = f"{page.paint(comparison['name'], 'bold')}  {f'if it had {changes}' if changes else 'unchanged'}"
     columns = [Column(""), Column("as recorded", right=True), Column("what if", right=True)]
-    sides = (told["recorded"], told["what_if"])
-    lines = [title, "", *table(page, columns, _rows(told["objective"]["name"], sides))]
-    unknown = told["what_if"]["unknown"]
+    sides = (comparison["recorded"], comparison["what_if"])
+    lines = [title, "", *table(page, columns, _rows(comparison["objective"]["name"], sides))]
+    unknown = comparison["what_if"]["unknown"]
     if unknown:
         lines += ["", *paragraph(page, _unknown(unknown))]
-    for note in told["notes"]:
+    for note in comparison["notes"]:
         lines += ["", *paragraph(page, note)]
     return lines
 

@@ -41,10 +41,10 @@ def parse_toml(text: str, where: str, findings: Findings) -> dict[str, Any] | No
     try:
         return tomllib.loads(text, parse_float=WrittenFloat)
     except tomllib.TOMLDecodeError as error:
-        told = _WHERE.fullmatch(str(error))
-        reason = told[1] if told else str(error)
-        line = int(told[2]) if told and told[2] else len(text.splitlines())
-        column = int(told[3]) if told and told[3] else len((text.splitlines() or [""])[-1]) + 1
+        match = _WHERE.fullmatch(str(error))
+        reason = match[1] if match else str(error)
+        line = int(match[2]) if match and match[2] else len(text.splitlines())
+        column = int(match[3]) if match and match[3] else len((text.splitlines() or [""])[-1]) + 1
         lines = text.splitlines()
         found = f"{reason[:1].lower()}{reason[1:]}"
         if 1 <= line <= len(lines):
@@ -68,16 +68,16 @@ def read_job(data: Mapping[str, Any], findings: Findings) -> JobFile:
         The job file without its faulty keys, so that the rules can be checked on the rest.
     """
     sound = copy.deepcopy(dict(data))
-    told: set[tuple[str | int, ...]] = set()
+    seen: set[tuple[str | int, ...]] = set()
     while True:
         try:
             return JobFile.model_validate(sound)
         except ValidationError as error:
             for fault in error.errors(include_url=False):
                 location = tuple(fault["loc"])
-                if location not in told:
+                if location not in seen:
                     _tell(fault, findings)
-                told.add(location)
+                seen.add(location)
                 _mend(sound, location, fault["type"] == "missing")
 
 

@@ -23,8 +23,8 @@ def check_local(operation: str, document: Mapping[str, Any], findings: Findings)
     idle: dict[str, str] = {}
     _check_members(document, (), (), findings, idle)
     if idle:
-        told = ", ".join(f"{name} ({why})" for name, why in idle.items())
-        findings.note(f"Accepted without effect on this machine: {told}.")
+        reasons = ", ".join(f"{name} ({why})" for name, why in idle.items())
+        findings.note(f"Accepted without effect on this machine: {reasons}.")
     place: Place = (*CONFIG, "Strategy")
     strategy = dig(document, *place)
     if strategy == "Bayesian" and not findings.doubtful(place):

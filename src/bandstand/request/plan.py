@@ -191,8 +191,8 @@ class TuningPlan:
             settings: The tuned hyperparameters, as text.
         """
         chosen = {spread.name: settings[spread.name] for spread in self.ranges}
-        told = json.dumps([self.name, number, chosen]).encode()
-        name = f"{self.name}-{number:03d}-{hashlib.sha256(told).hexdigest()[:8]}"
+        identity = json.dumps([self.name, number, chosen]).encode()
+        name = f"{self.name}-{number:03d}-{hashlib.sha256(identity).hexdigest()[:8]}"
         hyperparameters = dict(self.definition.hyperparameters)
         hyperparameters |= chosen | {OBJECTIVE_HYPERPARAMETER: self.objective}
         request = json.loads(self.definition.document)

@@ -120,10 +120,10 @@ def _check_objective(
             f"better as a rule. Set it to {goal} if that is meant."
         )
     place = (*place, "MetricName")
-    told = definition.setting(OBJECTIVE_HYPERPARAMETER)
-    if told is not None and told != name:
+    given = definition.setting(OBJECTIVE_HYPERPARAMETER)
+    if given is not None and given != name:
         where = (*definition.static_place, OBJECTIVE_HYPERPARAMETER)
-        findings.problem(309, where, shown(told), f"{name}, which AMT sets", "Take it out.")
+        findings.problem(309, where, shown(given), f"{name}, which AMT sets", "Take it out.")
     spec = definition.body.get("AlgorithmSpecification", {})
     defined = [item["Name"] for item in spec.get("MetricDefinitions", []) if "Name" in item]
     metrics = (*definition.place, "AlgorithmSpecification", "MetricDefinitions")

@@ -85,12 +85,12 @@ class Followed:
             job.plan.metrics, {(row["name"], row["host"]): row["number"] for row in counts}
         )
         self._points = sum(row["number"] for row in counts)
-        told = record.read(
+        rows = record.read(
             "SELECT host, iteration FROM points WHERE job = ? AND name = ? ORDER BY seq",
             (job.name, self._name),
         )
-        self._writer: str | None = told[0]["host"] if told else None
-        self._told = {row["iteration"] for row in told if row["host"] == self._writer}
+        self._writer: str | None = rows[0]["host"] if rows else None
+        self._reported = {row["iteration"] for row in rows if row["host"] == self._writer}
         self._double = DoublePrint()
         self._recent: deque[str] = deque(maxlen=REMEMBERED_LINES)
         self._warnings = list(job.warnings)
@@ -231,10 +231,10 @@ class Followed:
             self._writer = point.host
         if point.host != self._writer:
             return False
-        if point.iteration in self._told:
+        if point.iteration in self._reported:
             self._double.seen(point)
             return False
-        self._told.add(point.iteration)
+        self._reported.add(point.iteration)
         return True
 
 

@@ -64,10 +64,10 @@ class Record:
             (home / "jobs").mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise PlatformError(unusable(home, error)) from error
-        with _told(path):
+        with _explained(path):
             connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
         try:
-            with _told(path):
+            with _explained(path):
                 connection.row_factory = sqlite3.Row
                 _write_ahead(connection)
                 connection.execute("PRAGMA synchronous = NORMAL")
@@ -108,7 +108,7 @@ class Record:
         Raises:
             PlatformError: The store cannot be read.
         """
-        with _told(self.path):
+        with _explained(self.path):
             return self._connection.execute(sql, parameters).fetchall()
 
     @contextmanager
@@ -118,7 +118,7 @@ class Record:
         Raises:
             PlatformError: The store cannot be written.
         """
-        with _told(self.path):
+        with _explained(self.path):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
@@ -178,7 +178,7 @@ def take_name(connection: sqlite3.Connection, name: str, kind: str) -> None:
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _explained(path: Path) -> Iterator[None]:
     """Turn what SQLite says into words for a person."""
     try:
         yield
@@ -188,8 +188,8 @@ def _told(path: Path) -> Iterator[None]:
         if words is None:
             raise
         other = "name another folder with --home or BANDSTAND_HOME"
-        told = words.format(other=other[0].upper() + other[1:], other_small=other)
-        raise PlatformError(f"The record {path} cannot be used: {told} ({error}).") from error
+        advice = words.format(other=other[0].upper() + other[1:], other_small=other)
+        raise PlatformError(f"The record {path} cannot be used: {advice} ({error}).") from error
 
 
 def unusable(home: Path, error: OSError) -> str:

@@ -87,12 +87,12 @@ def modelled_settings(spec: StudySpec, trial: int, known: Sequence[Observation])
     )
     with _quiet(optuna):
         study = optuna.create_study(direction=spec.goal, sampler=sampler)
-        study.add_trials([_told(optuna, spec, distributions, each) for each in known])
+        study.add_trials([_frozen(optuna, spec, distributions, each) for each in known])
         chosen = study.ask(distributions).params
     return tuple((each.name, _text(each, chosen[each.name])) for each in spec.ranges)
 
 
-def _told(
+def _frozen(
     optuna: Any, spec: StudySpec, distributions: dict[str, BaseDistribution], seen: Observation
 ) -> FrozenTrial:
     state = optuna.trial.TrialState

@@ -116,7 +116,7 @@ class _Judge:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="bandstand-metrics")
         self._parameters = {**parameters, **_WITHOUT_TREES}
         self._parameters.pop("verbosity", None)
-        self._told: set[str] = set()
+        self._warned: set[str] = set()
         self._thread.submit(self._prepare, labels, given).result()
 
     def _prepare(self, labels: NDArray[np.float32], given: Mapping[str, NDArray[Any]]) -> None:
@@ -138,8 +138,8 @@ class _Judge:
         """
         found = self._thread.submit(self._evaluate, margins, name).result()
         for metric, value in found.items():
-            if not math.isfinite(value) and metric not in self._told:
-                self._told.add(metric)
+            if not math.isfinite(value) and metric not in self._warned:
+                self._warned.add(metric)
                 note(
                     f"warning: {metric} is {value}. Either predictions are not finite, or the metric has no "
                     "value for these labels, as auc has none for labels of one class."

@@ -97,7 +97,7 @@ def settle(
             for move in plan.moves:
                 settled[move.channel] = _moved(run, ring, settled[move.channel], move)
     if run.is_leader:
-        for line in _told(plan, run):
+        for line in _log_lines(plan, run):
             note(line)
     return plan.members, settled
 
@@ -118,8 +118,8 @@ def _moved(run: Run, ring: Ring | None, channel: LoadedChannel, move: Move) -> L
 
 def _sent(ring: Ring, source: Rows | None, *, keep: bool) -> Rows | None:
     """Send rows around the ring, some at a time: one rank gives them, the others give zeros."""
-    told = np.array(astuple(Shape.of(source)) if source else (0,) * len(fields(Shape)), np.int64)
-    shape = Shape(*ring.sum(told).tolist())
+    sizes = np.array(astuple(Shape.of(source)) if source else (0,) * len(fields(Shape)), np.int64)
+    shape = Shape(*ring.sum(sizes).tolist())
     given = arrays_of(source) if source else []
     kept: list[NDArray[Any]] = []
     for place, (length, kind) in enumerate(shape.arrays()):
@@ -136,7 +136,7 @@ def _sent(ring: Ring, source: Rows | None, *, keep: bool) -> Rows | None:
     return rows_of(shape, kept) if keep else None
 
 
-def _told(plan: LineUp, run: Run) -> list[str]:
+def _log_lines(plan: LineUp, run: Run) -> list[str]:
     names = rank_names(run)
     lines = [
         f"{names[move.source]} hands its rows of {move.channel} to {names[move.target]}."

@@ -71,8 +71,8 @@ def load(
     columns = columns or Columns()
     readings = {name: _read(run, run.channels.get(name), columns) for name in everything}
     mine = {name: facts.as_json() for name, (facts, _) in readings.items()}
-    told = run.gather(mine)
-    facts = {name: [Facts.from_json(rank[name]) for rank in told] for name in everything}
+    gathered = run.gather(mine)
+    facts = {name: [Facts.from_json(rank[name]) for rank in gathered] for name in everything}
     places = rank_names(run)
     problems, more = find_problems(places, facts, names)
     if problems:
