@@ -47,8 +47,8 @@ def known_goal(name: str) -> str | None:
     """The direction in which a metric improves, as far as its name tells.
 
     The metric is what follows the last `:` or `/` and stands before an `@`: `validation:ndcg@10` is `ndcg`,
-    as XGBoost's `ndcg-` is, and `val_loss` is `loss`. The names are those of XGBoost's `eval_metric` and the usual ones of scikit-learn,
-    Keras and PyTorch.
+    as XGBoost's `ndcg-` is, and `val_loss` is `loss`. The names are those of XGBoost's `eval_metric` and the
+    usual ones of scikit-learn, Keras and PyTorch.
 
     Args:
         name: A metric's name.
