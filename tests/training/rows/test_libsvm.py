@@ -115,6 +115,7 @@ def test_the_workers_shares_are_all_rows_once_in_order_and_in_whole_groups(
         (b"1 1:2\n1 3:x\n", 2, "the value of feature 3 is 'x', which is no number"),
         (b"1 1:2\n1 3:1.5.5 4:\n", 2, "the value of feature 3 is '1.5.5'"),
         (b"1 1:2\n1 3:1-5\n1 2:\n", 2, "the value of feature 3 is '1-5'"),
+        (b"1 1:2\n1 3:nan(1)\n", 2, "the value of feature 3 is 'nan(1)'"),
         (b"1 1:2\n1 3:0x5\n", 2, "the value of feature 3 is '0x5'"),
         (b"1 1:2\n1 3:\n", 2, "the value of feature 3 is ''"),
         (b"1 1:2\n1 3:1:2\n", 2, "the value of feature 3 is '1:2'"),

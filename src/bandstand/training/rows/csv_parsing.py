@@ -67,6 +67,8 @@ def _parse_with_arrow(text: bytes) -> NDArray[np.float64] | None:
         from pyarrow import ArrowInvalid, csv, float64, py_buffer, system_memory_pool
     except ImportError:
         return None
+    if b"(" in text:  # nan(1), which Arrow takes and numpy does not
+        return None
     first = text.lstrip(b"\n").partition(b"\n")[0]
     names = [str(column) for column in range(first.count(b",") + 1)]
     try:

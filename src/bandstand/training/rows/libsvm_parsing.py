@@ -85,8 +85,8 @@ def parse_sparse(text: bytes, base: int | None = None) -> SparseBlock:
             not whole, too low or there twice, a query is there in some rows only.
     """
     text = re.sub(rb"\n\n+", b"\n", text).strip(b"\n") + b"\n"
-    if b" -" in text or b" +" in text:
-        raise ValueError("an index is negative")
+    if b" -" in text or b" +" in text or b"(" in text:  # nan(1), which numpy takes here, and only here
+        raise ValueError("an index is negative, or something is no number")
     has_queries = b" qid:" in text
     if has_queries:
         text = text.replace(b" qid:", b" %d:" % _QUERY)
