@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from bandstand.errors import InputError
+from bandstand.errors import InputError, PlatformError
 from bandstand.runs.cleaning import clean
 from bandstand.runs.live import StopFlag, train, tune
 from bandstand.runs.ownership import Claim
-from bandstand.runs.stored import TrainingJob, add_training_job
+from bandstand.runs.stored import TrainingJob, TuningJob, add_training_job, add_tuning_job
 from bandstand.runs.views import jobs, show
 
 ONCE = "print('iteration=1 score=0.5')"
@@ -66,3 +66,26 @@ def test_every_name_that_cannot_be_removed_is_told_at_once(record, ended, busy):
     assert "no job 'nobody'" in told[1]
     assert told[2] == f"{part} belongs to tuning job tuning. Remove that: bandstand clean tuning"
     assert len(jobs(record)) == 3
+
+
+def test_a_full_disk_does_not_keep_a_job_from_being_removed(record, training, tuning, left_folder):
+    for number, plan in enumerate((training("", name="lone"), training("", name="part"))):
+        with Claim.make(record) as claim, record.transaction() as connection:
+            if number:
+                add_tuning_job(connection, TuningJob("tuning", claim.owner, tuning(""), 7, 1.0, 0.0))
+            group = "tuning" if number else None
+            folder = record.folder(plan.name)
+            add_training_job(
+                connection,
+                TrainingJob(plan.name, group, 1, claim.owner, "processes", folder, plan, {}, 1.0, 0.0),
+            )
+        left = left_folder(folder)
+        left.prints(*(f"iteration={n} score=0.5 other={'9' * 30}" for n in range(1, 3000)))
+        left.state("Failed", reason="No space left on device")
+    record.read("PRAGMA max_page_count = 1")
+    with pytest.raises(PlatformError, match="the disk is full"):
+        jobs(record)
+    assert clean(record, ["lone"], dry_run=True) == ["training job lone"]
+    assert clean(record, ["lone"]) == ["training job lone"]
+    assert clean(record, all_ended=True) == ["tuning job tuning with 1 training job"]
+    assert list((record.home / "jobs").iterdir()) == []

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bandstand.errors import InputError
+from bandstand.errors import InputError, PlatformError
+from bandstand.runs.kinds import backend_of
+from bandstand.runs.ownership import alive
 from bandstand.runs.reconcile import reconcile
 from bandstand.runs.record import Record
-from bandstand.runs.stored import training_job, training_jobs, tuning_job, tuning_jobs
+from bandstand.runs.stored import TrainingJob, TuningJob, training_job, training_jobs, tuning_job, tuning_jobs
 
 
 @dataclass(frozen=True)
@@ -48,20 +51,47 @@ def clean(
     Raises:
         InputError: A name is unknown, or its job is not over or part of a tuning job; all at once.
     """
-    reconcile(record)
+    _put_right(record)
     removals = _everything(record) if all_ended else _named(record, names)
     if dry_run:
         return [removal.sentence() for removal in removals]
     return [_remove(record, removal) for removal in removals]
 
 
+def _put_right(record: Record) -> None:
+    """Reconcile, unless the disk is too full for that: then this is what makes room."""
+    try:
+        reconcile(record)
+    except PlatformError as error:
+        if not (isinstance(error.__cause__, sqlite3.OperationalError) and "full" in str(error.__cause__)):
+            raise
+
+
+def _is_over(record: Record, row: TrainingJob) -> bool:
+    """Whether a job is over, by the record or, where its owner died, by what its backend says."""
+    if row.over or alive(record, row.owner):
+        return row.over
+    try:
+        return backend_of(row.backend).describe(row.folder).is_ended
+    except InputError:  # it has never been started
+        return True
+
+
+def _is_tuning_over(record: Record, job: TuningJob) -> bool:
+    if job.over or alive(record, job.owner):
+        return job.over
+    return all(_is_over(record, row) for row in training_jobs(record, "tuning_job = ?", (job.name,)))
+
+
 def _everything(record: Record) -> list[_Removal]:
     # Folders are listed before the record is read: a job is in the record before it has a folder.
     folders = sorted(path for path in (record.home / "jobs").iterdir() if path.is_dir())
     rows = training_jobs(record)
-    removals = [_tuning(record, job.name) for job in tuning_jobs(record) if job.over]
+    removals = [_tuning(record, job.name) for job in tuning_jobs(record) if _is_tuning_over(record, job)]
     removals += [
-        _Removal(None, (row.name,), (row.folder,)) for row in rows if row.over and row.tuning_job is None
+        _Removal(None, (row.name,), (row.folder,))
+        for row in rows
+        if row.tuning_job is None and _is_over(record, row)
     ]
     known = {row.folder for row in rows}
     return removals + [_Removal(None, (), (folder,)) for folder in folders if folder not in known]
@@ -82,14 +112,14 @@ def _named(record: Record, names: Sequence[str]) -> list[_Removal]:
 def _one(record: Record, name: str) -> _Removal:
     if record.kind(name) == "tuning":
         job = tuning_job(record, name)
-        if not job.over:
+        if not _is_tuning_over(record, job):
             raise InputError(f"{name} is {job.status}. Stop it first: bandstand stop {name}")
         return _tuning(record, name)
     row = training_job(record, name)
     if row.tuning_job is not None:
         owner = row.tuning_job
         raise InputError(f"{name} belongs to tuning job {owner}. Remove that: bandstand clean {owner}")
-    if not row.over:
+    if not _is_over(record, row):
         raise InputError(f"{name} is {row.status}. Stop it first: bandstand stop {name}")
     return _Removal(None, (row.name,), (row.folder,))
 
@@ -100,6 +130,8 @@ def _tuning(record: Record, name: str) -> _Removal:
 
 
 def _remove(record: Record, removal: _Removal) -> str:
+    # Folders first: on a full disk there is room for the record's change only then.
+    kept = [trouble for folder in removal.folders if (trouble := _remove_folder(folder))]
     names = [*removal.training, *([removal.tuning] if removal.tuning is not None else [])]
     with record.transaction() as connection:
         for name in names:
@@ -111,7 +143,6 @@ def _remove(record: Record, removal: _Removal) -> str:
                 ("names", "name"),
             ):
                 connection.execute(f"DELETE FROM {table} WHERE {column} = ?", (name,))  # noqa: S608
-    kept = [trouble for folder in removal.folders if (trouble := _remove_folder(folder))]
     return removal.sentence() + "".join(f"; {trouble}" for trouble in kept)
 
 
