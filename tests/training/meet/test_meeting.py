@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bandstand.training.meet.meeting import LINGER, REMIND, SETTLE, Meeting, RefusedError
+from bandstand.training.meet.meeting import LINGER, REMIND, SETTLE, STOP_LINGER, Meeting, RefusedError
 
 HOSTS = ("algo-1", "algo-2", "algo-3")
 
@@ -174,9 +174,9 @@ def test_a_stop_before_all_have_joined_gives_the_late_a_moment_to_come_and_hear_
     assert not scene.meeting.is_over(1.1)
     assert scene.kinds(scene.join("algo-2", 1.2)) == {"algo-2": "stop"}
     assert scene.tell("algo-2", 1.3, kind="ended") == []
-    assert scene.meeting.wake_at() == 1.0 + LINGER
-    assert scene.kinds(scene.meeting.tick(1.0 + LINGER)) == {"algo-1": "end", "algo-2": "end"}
-    assert scene.meeting.is_over(1.0 + LINGER)
+    assert scene.meeting.wake_at() == 1.0 + STOP_LINGER
+    assert scene.kinds(scene.meeting.tick(1.0 + STOP_LINGER)) == {"algo-1": "end", "algo-2": "end"}
+    assert scene.meeting.is_over(1.0 + STOP_LINGER)
 
 
 def test_a_host_that_tells_its_end_before_the_stop_that_caused_it_is_let_go():

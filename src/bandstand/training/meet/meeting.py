@@ -13,7 +13,9 @@ from bandstand.training.meet.wire import Message
 SETTLE = 0.5
 """Seconds after a first failure in which an earlier or more telling one may still come in."""
 LINGER = 5.0
-"""Seconds after a verdict, or a stop before the begin, in which late hosts can still come and hear it."""
+"""Seconds after a verdict in which hosts that are late can still come and hear it."""
+STOP_LINGER = 3.0
+"""The same after a stop that came before all hosts had joined; shorter than hosts wait for their peers."""
 REMIND = 30.0
 """Seconds between two lines about who is missing."""
 
@@ -228,7 +230,7 @@ class Meeting:
             return []
         self._stop_after = self._granted
         if not self._begun:
-            self._linger_until = now + LINGER
+            self._linger_until = now + STOP_LINGER
         return [*self._to_hosts({"kind": "stop"}), *self._leave(now)]
 
     def _fail(self, failure: Failure, ranks: Sequence[int], now: float) -> Sends:
