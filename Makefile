@@ -54,6 +54,9 @@ format: .venv/.dev  ## put the code into the project's format
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
+bench: .venv/.run  ## measure beside peers and bare XGBoost (ARGS='NAME ... --scale 10 --repeat N')
+	@$(BIN)/python -m benchmarks.run $(ARGS)
+
 clean:  ## remove the virtual environment and caches
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
