@@ -83,7 +83,6 @@ def test_less_is_better_when_the_goal_says_so(make_spec: MakeSpec) -> None:
 def test_the_median_rule_has_neither_brackets_nor_rungs(study: Study) -> None:
     assert study.bracket(1) is None
     assert study.rungs(0) == ()
-    assert study.next_rung(1) is None
 
 
 def test_hyperband_goes_without_it(make_spec: MakeSpec) -> None:

@@ -78,13 +78,13 @@ def _rung(maximize: bool, **values: float) -> Rung:
 def test_the_first_at_a_rung_goes_on_without_waiting() -> None:
     verdict = _rung(True, t4=0.5).judge(4, 0.5)
     assert verdict.goes_on
-    assert (verdict.place, verdict.cutoff, verdict.compared) == (1, 0.5, ())
+    assert (verdict.rank, verdict.cutoff, verdict.compared) == (1, 0.5, ())
 
 
 @pytest.mark.parametrize(("maximize", "goes_on", "place"), [(True, False, 3), (False, True, 2)])
 def test_the_goal_decides_what_is_better(maximize: bool, goes_on: bool, place: int) -> None:
     verdict = _rung(maximize, t1=0.9, t2=0.8, t3=0.7, t4=0.75).judge(4, 0.75)
-    assert (verdict.goes_on, verdict.place) == (goes_on, place)
+    assert (verdict.goes_on, verdict.rank) == (goes_on, place)
     assert verdict.cutoff == (0.8 if maximize else 0.75)
     assert verdict.compared == ((1, 0.9), (2, 0.8), (3, 0.7))
 
@@ -92,7 +92,7 @@ def test_the_goal_decides_what_is_better(maximize: bool, goes_on: bool, place: i
 @pytest.mark.parametrize("maximize", [True, False])
 def test_of_equals_the_earlier_trial_is_better_whoever_came_first(maximize: bool) -> None:
     later_comes_last = _rung(maximize, t1=0.5, t2=0.5)
-    assert later_comes_last.judge(2, 0.5).place == 2
+    assert later_comes_last.judge(2, 0.5).rank == 2
     earlier_comes_last = _rung(maximize, t2=0.5, t1=0.5)
     assert earlier_comes_last.judge(1, 0.5).goes_on
 
@@ -103,11 +103,11 @@ def test_a_value_that_is_not_finite_is_placed_last_and_moves_nobody(bad: float, 
     rung = _rung(maximize, t1=0.5, t2=bad, t3=0.6)
     verdict = rung.judge(2, bad)
     assert not verdict.goes_on
-    assert (verdict.place, verdict.compared) == (3, ((1, 0.5), (3, 0.6)))
+    assert (verdict.rank, verdict.compared) == (3, ((1, 0.5), (3, 0.6)))
     assert verdict.cutoff == (0.6 if maximize else 0.5)
     assert rung.judge(3, 0.6).compared == ((1, 0.5),)
 
 
 def test_a_value_that_is_not_finite_goes_on_nowhere_even_alone() -> None:
     verdict = Rung(True).judge(1, nan)
-    assert (verdict.goes_on, verdict.place, verdict.cutoff, verdict.compared) == (False, 1, None, ())
+    assert (verdict.goes_on, verdict.rank, verdict.cutoff, verdict.compared) == (False, 1, None, ())

@@ -135,16 +135,7 @@ def test_random_stops_nobody_whatever_it_reports(make_spec: MakeSpec) -> None:
     study = Study(make_spec(strategy="Random", max_resource=None))
     tell(study, [Started(1), Started(2)])
     assert tell(study, [*reports(1, *[0.9] * 50), *reports(2, *[nan] * 50)]) == []
-    assert (study.bracket(1), study.next_rung(1), study.rungs(0)) == (None, None, ())
-
-
-def test_the_next_rung_of_a_trial_follows_its_reports(make_spec: MakeSpec) -> None:
-    study = Study(make_spec())
-    assert (study.next_rung(14), study.next_rung(7)) == (1, 3)
-    tell(study, [Started(14), *reports(14, *[0.5] * 27)])
-    assert study.next_rung(14) == 30
-    tell(study, reports(14, 0.5, 0.5, 0.5))
-    assert study.next_rung(14) is None
+    assert (study.bracket(1), study.rungs(0)) == (None, ())
 
 
 def test_a_tiny_space_gives_repeats_and_ends(make_spec: MakeSpec) -> None:

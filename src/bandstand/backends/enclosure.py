@@ -70,12 +70,12 @@ class Enclosure:
             mounts.apply(binds)
 
 
-def find_enclosure(environ: Mapping[str, str], trial: tuple[mounts.Mount, ...]) -> Enclosure:
+def find_enclosure(environ: Mapping[str, str], sample: tuple[mounts.Mount, ...]) -> Enclosure:
     """Find the best enclosure that works here, by trying.
 
     Args:
         environ: May switch name spaces off.
-        trial: Mounts to try.
+        sample: Mounts to try it with.
     """
     if sys.platform != "linux":
         return Enclosure(False, False, False, f"{sys.platform} has no name spaces")
@@ -87,18 +87,18 @@ def find_enclosure(environ: Mapping[str, str], trial: tuple[mounts.Mount, ...]) 
         choices += [Enclosure(True, True, True), Enclosure(True, False, True)]
     refusals: list[str] = []
     for choice in choices:
-        refusal = _try(choice, trial)
+        refusal = _try(choice, sample)
         if refusal is None:
             return Enclosure(choice.files, choice.processes, choice.users, "; ".join(refusals[:1]))
         refusals.append(refusal)
     return Enclosure(False, False, False, refusals[0])
 
 
-def _try(choice: Enclosure, trial: tuple[mounts.Mount, ...]) -> str | None:
+def _try(choice: Enclosure, sample: tuple[mounts.Mount, ...]) -> str | None:
     """Enter an enclosure in a process that ends at once; return what went wrong."""
 
     def inside() -> None:
-        choice.arrange("algo-1", trial)
+        choice.arrange("algo-1", sample)
 
     def outside() -> None:
         choice.enter()

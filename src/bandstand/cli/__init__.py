@@ -13,7 +13,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         arguments: The words after `bandstand`; by default those of the process.
     """
     try:
-        import click  # noqa: F401
+        import click  # noqa: F401 - only looks whether it is installed
     except ModuleNotFoundError:
         print("The command line needs more packages; run: pip install 'bandstand[launch]'", file=sys.stderr)
         sys.exit(1)

@@ -51,7 +51,7 @@ def _run(arguments: list[str], place: Place) -> int:
         raise
     except (KeyboardInterrupt, EOFError, click.Abort):
         return STOPPED
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:  # noqa: BLE001 - no user sees a traceback; it is saved in a file
         return report_error(error, place)
     return code if isinstance(code, int) else 0
 

@@ -13,7 +13,7 @@ from bandstand.cli.place import place
 from bandstand.cli.signals import stop_on_signals
 from bandstand.request.plan import TrainingPlan, TuningPlan
 from bandstand.runs.kinds import backend_of
-from bandstand.runs.record import NameTaken, Record
+from bandstand.runs.record import NameTakenError, Record
 from bandstand.runs.snapshot import Observer, Outcome, StopFlag
 from bandstand.runs.views import show
 
@@ -86,7 +86,7 @@ def launch(
                 chosen = plan if insist or plan.exact else _named(plan, record)
                 try:
                     outcome = _watch(chosen, run, record, backend, grace)
-                except NameTaken:
+                except NameTakenError:
                     if insist or plan.exact:
                         raise
                     continue  # Another command took the same free name a moment before.

@@ -136,5 +136,5 @@ def _read(
         with Record.open(home) as record:
             for line in log_lines(record, job, host, follow=True, stopped=stopped.is_set):
                 lines.put((job, line))
-    except Exception as error:  # noqa: BLE001
-        lines.put(error)  # told by the thread that prints
+    except Exception as error:  # noqa: BLE001 - raised by the thread that prints
+        lines.put(error)

@@ -241,7 +241,7 @@ class Followed:
 def _stamp(path: str) -> tuple[int, int, int]:
     """What changes when a file is appended to or replaced; the same for every file that is not there yet."""
     try:
-        found = os.stat(path)  # noqa: PTH116
+        found = os.stat(path)  # noqa: PTH116 - called a hundred times a second for each log
     except FileNotFoundError:
         return (0, 0, 0)
     return (found.st_ino, found.st_size, found.st_mtime_ns)

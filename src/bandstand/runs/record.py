@@ -30,7 +30,7 @@ _WORDS = {
 }
 
 
-class NameTaken(InputError):  # noqa: N818
+class NameTakenError(InputError):
     """Another job has the name; whoever chose it for the user may choose another."""
 
 
@@ -166,12 +166,12 @@ def take_name(connection: sqlite3.Connection, name: str, kind: str) -> None:
     """Give a name to a job, within a transaction.
 
     Raises:
-        NameTaken: The name is taken; letter case makes no difference.
+        NameTakenError: The name is taken; letter case makes no difference.
     """
     try:
         connection.execute("INSERT INTO names (name, kind) VALUES (?, ?)", (name, kind))
     except sqlite3.IntegrityError as error:
-        raise NameTaken(
+        raise NameTakenError(
             f"The name '{name}' is taken by another job (upper and lower case count as equal)."
             " Choose another name, or remove the old job with `bandstand clean`."
         ) from error

@@ -196,7 +196,7 @@ def add_training_job(connection: sqlite3.Connection, job: TrainingJob) -> None:
 
 def _insert(connection: sqlite3.Connection, table: str, values: dict[str, Any]) -> None:
     columns, marks = ", ".join(values), ", ".join("?" for _ in values)
-    sql = f"INSERT INTO {table} ({columns}) VALUES ({marks})"  # noqa: S608
+    sql = f"INSERT INTO {table} ({columns}) VALUES ({marks})"  # noqa: S608 - the names are those of our columns
     connection.execute(sql, tuple(values.values()))
 
 
@@ -208,7 +208,7 @@ def tuning_jobs(record: Record, where: str = "1", parameters: tuple[Any, ...] = 
         where: A condition in SQL, written by this package; values stand in `parameters`.
         parameters: A value for each question mark.
     """
-    rows = record.read(f"SELECT * FROM tuning_jobs WHERE {where} ORDER BY created, name", parameters)  # noqa: S608
+    rows = record.read(f"SELECT * FROM tuning_jobs WHERE {where} ORDER BY created, name", parameters)  # noqa: S608 - the condition is ours, values are parameters
     return [_tuning_job(row) for row in rows]
 
 
@@ -221,7 +221,7 @@ def training_jobs(record: Record, where: str = "1", parameters: tuple[Any, ...] 
         parameters: A value for each question mark.
     """
     order = "tuning_job, number, created, name"
-    rows = record.read(f"SELECT * FROM training_jobs WHERE {where} ORDER BY {order}", parameters)  # noqa: S608
+    rows = record.read(f"SELECT * FROM training_jobs WHERE {where} ORDER BY {order}", parameters)  # noqa: S608 - the condition is ours, values are parameters
     return [_training_job(row) for row in rows]
 
 

@@ -89,13 +89,13 @@ class Verdict:
 
     Args:
         goes_on: Whether the trial may continue.
-        place: Its place, from 1 (best).
-        cutoff: The objective of the last place that goes on; None when nothing usable stands there.
+        rank: Which of all it is, from 1 (the best).
+        cutoff: The objective of the last rank that goes on; None when nothing can be compared.
         compared: (trial, objective) of all others, by trial number.
     """
 
     goes_on: bool
-    place: int
+    rank: int
     cutoff: float | None
     compared: tuple[tuple[int, float], ...]
 
@@ -118,10 +118,10 @@ class Rung:
             self.values[trial] = value
 
     def judge(self, trial: int, value: float) -> Verdict:
-        """Place a trial among those that came before, without waiting for any other.
+        """Rank a trial among those that came before, without waiting for any other.
 
         A trial goes on when it is among the best third, rounded up, of all that have come so far, itself
-        included. Of equals the earlier trial is better. An objective that cannot be compared is placed behind
+        included. Of equals the earlier trial is better. An objective that cannot be compared ranks behind
         all and never goes on.
 
         Args:
@@ -133,11 +133,11 @@ class Rung:
             cutoff = self._best(places_kept(len(compared))) if compared else None
             return Verdict(False, len(compared) + 1, cutoff, compared)
         kept = places_kept(len(self.values))
-        place = 1 + sum(self._key(*other) < self._key(trial, value) for other in compared)
-        return Verdict(place <= kept, place, self._best(kept), compared)
+        rank = 1 + sum(self._key(*other) < self._key(trial, value) for other in compared)
+        return Verdict(rank <= kept, rank, self._best(kept), compared)
 
-    def _best(self, place: int) -> float:
-        return sorted(self.values.items(), key=lambda item: self._key(*item))[place - 1][1]
+    def _best(self, rank: int) -> float:
+        return sorted(self.values.items(), key=lambda item: self._key(*item))[rank - 1][1]
 
     def _key(self, trial: int, value: float) -> tuple[float, int]:
         return (-value if self.maximize else value, trial)

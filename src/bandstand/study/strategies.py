@@ -76,4 +76,4 @@ class Hyperband:
         verdict = rung.judge(trial, value)
         if verdict.goes_on:
             return None
-        return StopReason("rung", bracket, resource, verdict.place, verdict.cutoff, verdict.compared, value)
+        return StopReason("rung", bracket, resource, verdict.rank, verdict.cutoff, verdict.compared, value)

@@ -126,15 +126,6 @@ class Study:
         """The resource levels at which trials of a bracket are compared."""
         return self._strategy.rungs(bracket)
 
-    def next_rung(self, trial: int) -> int | None:
-        """The count of reports at which the trial is judged next, the maximum included; None if never."""
-        reports = self._trials[trial].reports if trial in self._trials else 0
-        bracket = self.bracket(trial)
-        if bracket is None or self.spec.max_resource is None:
-            return None
-        levels = (*self.rungs(bracket), self.spec.max_resource)
-        return next((level for level in levels if level > reports), None)
-
     def summary(self, asked: Mapping[int, int]) -> Summary:
         """What was run and what was saved.
 

@@ -59,8 +59,8 @@ class Agent:
         self._ranks = Ranks(out, err)
         self._begun = False
         self._stopping = False
-        self._told_end = False
-        self._own: tuple[str, int] | None = None
+        self._reported_end = False
+        self._failure: tuple[str, int] | None = None
         self._verdict: str | None = None
         self._judge_by: float | None = None
         self._kill_at: float | None = None
@@ -85,7 +85,7 @@ class Agent:
                 self._err.say(f"{self._program.requirements} is not installed; the packages here are used.")
         except BandstandError as error:
             self._fail(f"{error} (on {self._job.cluster.current_host})", error.exit_code)
-        if self._attendance is None and self._own is None:
+        if self._attendance is None and self._failure is None:
             self._begin()
         try:
             while self._code is None:
@@ -126,7 +126,7 @@ class Agent:
             return 0.0
         times = [at for at in (self._judge_by, self._kill_at, self._leave_by) if at is not None]
         patience = max(0.0, min(times) - self._clock()) if times else None
-        lingering = self._ranks.any_spared and not self._told_end
+        lingering = self._ranks.any_spared and not self._reported_end
         return _LOOK_AGAIN if lingering else patience
 
     def _on_signal(self, number: int) -> None:
@@ -139,15 +139,15 @@ class Agent:
                 self._attendance.send({"kind": "stop"})
 
     def _on_linked(self) -> None:
-        if self._own is not None and self._attendance is not None:
-            self._attendance.send(failed_message(self._own[0], age=0.0, ranks=self._all_ranks()))
+        if self._failure is not None and self._attendance is not None:
+            self._attendance.send(failed_message(self._failure[0], age=0.0, ranks=self._all_ranks()))
         elif self._stopping and self._attendance is not None:
             self._leave_by = None
             self._attendance.send({"kind": "stop"})
 
     def _on_message(self, message: dict[str, Any]) -> None:
         kind = message["kind"]
-        if kind == "begin" and self._own is None and not self._stopping:
+        if kind == "begin" and self._failure is None and not self._stopping:
             self._begin()
         elif kind == "stop" and not self._stopping:
             self._err.say("another host was asked to stop: this one does, too.")
@@ -159,7 +159,7 @@ class Agent:
 
     def _on_lost(self, fault: str) -> None:
         if self._verdict is None and self._code is None:
-            own = self._own[0] if self._own else f"{fault} (on {self._job.cluster.current_host})"
+            own = self._failure[0] if self._failure else f"{fault} (on {self._job.cluster.current_host})"
             self._judge(own)
 
     def _begin(self) -> None:
@@ -194,14 +194,19 @@ class Agent:
         over = self._verdict is not None
         for rank in self._ranks.reap(stopping=self._stopping and not over):
             self._on_rank_end(rank)
-        if self._told_end or self._own is not None or over or (not self._begun and not self._stopping):
+        if (
+            self._reported_end
+            or self._failure is not None
+            or over
+            or (not self._begun and not self._stopping)
+        ):
             return
         if not self._ranks.all_ended or self._ranks.rest_remains():
             return
         if self._attendance is None:
             self._end(0)
         elif self._attendance.linked:
-            self._told_end = True
+            self._reported_end = True
             self._attendance.send({"kind": "ended"})
 
     def _on_rank_end(self, rank: Rank) -> None:
@@ -217,8 +222,8 @@ class Agent:
         self._fail(reason, ended.code, age=self._clock() - began if began else 0.0, ranks=[rank.number])
 
     def _fail(self, reason: str, code: int, *, age: float = 0.0, ranks: list[int] | None = None) -> None:
-        if self._own is None:
-            self._own = (reason, code or 1)
+        if self._failure is None:
+            self._failure = (reason, code or 1)
             self._judge_by = self._clock() + VERDICT_WITHIN
         if self._attendance is None:
             self._judge(reason)
@@ -242,15 +247,15 @@ class Agent:
 
     def _look_at_clock(self) -> None:
         now = self._clock()
-        if self._judge_by is not None and now >= self._judge_by and self._own is not None:
-            self._judge(self._own[0])
+        if self._judge_by is not None and now >= self._judge_by and self._failure is not None:
+            self._judge(self._failure[0])
         if self._kill_at is not None and now >= self._kill_at:
             self._ranks.signal(signal.SIGKILL)
             self._kill_at = None
         if self._leave_by is not None and now >= self._leave_by:
             self._end(0)
         if self._verdict is not None and self._ranks.all_ended:
-            self._end(self._own[1] if self._own is not None else 1)
+            self._end(self._failure[1] if self._failure is not None else 1)
 
     def _end(self, code: int) -> None:
         if self._code is None:
