@@ -88,10 +88,16 @@ def test_the_cause_is_told_even_if_a_consequence_ends_sooner(cluster: Launcher, 
     import bandstand
     run = bandstand.start()
     mark = {str(tmp_path / "mark")!r}
+    other = run.broadcast(os.getpid())
     if run.rank == 1:
         def slow_end():
             open(mark, "w").close()
-            time.sleep(0.3)
+            while True:
+                try:
+                    os.kill(other, 0)
+                except ProcessLookupError:
+                    return
+                time.sleep(0.01)
         atexit.register(slow_end)
         raise ValueError("the cause")
     while not os.path.exists(mark):
