@@ -32,22 +32,33 @@ def test_each_cause_has_its_last_status() -> None:
     assert [cause for cause, end in ends.items() if not end.is_wanted] == ["failure"]
 
 
+def looks(lease: Lease, mark: int | None, *times: float) -> list[bool]:
+    return [lease.is_lost(mark, now) for now in times]
+
+
 def test_a_lease_runs_out_when_its_mark_has_not_changed_for_its_time() -> None:
     lease = Lease(10.0, now=0.0)
-    assert not lease.is_lost(1, 9.0)
-    assert not lease.is_lost(1, 18.9)
-    assert lease.is_lost(1, 19.0)
+    assert looks(lease, 1, 4.0, 9.0, 13.9, 14.0) == [False, False, False, True]
+    assert not lease.is_lost(2, 20.0)
 
 
 def test_any_change_of_the_mark_renews_a_lease_even_backwards() -> None:
     lease = Lease(10.0, now=0.0)
-    for now, mark in ((5.0, 100), (14.0, 50), (23.0, 60)):
+    for now, mark in ((5.0, 100), (10.0, 100), (14.0, 50), (19.0, 50), (23.0, 60)):
         assert not lease.is_lost(mark, now)
-    assert lease.is_lost(60, 33.0)
+    assert looks(lease, 60, 28.0, 33.0) == [False, True]
 
 
 def test_a_mark_that_cannot_be_read_is_no_renewal() -> None:
     lease = Lease(10.0, now=0.0)
     assert not lease.is_lost(1, 1.0)
-    assert not lease.is_lost(None, 10.0)
-    assert lease.is_lost(None, 11.0)
+    assert looks(lease, None, 6.0, 10.0, 11.0) == [False, False, True]
+
+
+def test_of_a_time_in_which_the_watcher_itself_was_halted_only_half_a_lease_counts() -> None:
+    lease = Lease(10.0, now=0.0)
+    assert not lease.is_lost(1, 1.0)
+    assert looks(lease, 1, 3600.0, 3604.9, 3605.0) == [False, False, True]
+    lease = Lease(10.0, now=0.0)
+    assert looks(lease, 1, 1.0, 3600.0) == [False, False]
+    assert looks(lease, 2, 3601.0, 3606.0, 3610.9, 3611.0) == [False, False, False, True]

@@ -59,7 +59,9 @@ class Lease:
     """Notices when nobody renews the lease any more.
 
     The owner changes a file's time; how long ago that was is measured on the watcher's own clock, so that
-    clocks that are set meanwhile do no harm.
+    clocks that are set meanwhile do no harm. A watcher that was halted (a frozen container, a paused machine)
+    has most likely been so together with the owner: of the time between two looks, no more than half the
+    lease counts, so that the owner has the other half to come back.
 
     Args:
         seconds: Time without a change after which the owner is taken for lost.
@@ -70,6 +72,7 @@ class Lease:
         self._seconds = seconds
         self._mark: int | None = None
         self._changed = now
+        self._looked = now
 
     def is_lost(self, mark: int | None, now: float) -> bool:
         """Say whether the owner is lost.
@@ -78,6 +81,8 @@ class Lease:
             mark: The file's time of change, in any unit; None if it cannot be read.
             now: The time on the watcher's clock, in seconds.
         """
+        self._changed += max(0.0, now - self._looked - self._seconds / 2)
+        self._looked = now
         if mark is not None and mark != self._mark:
             self._mark = mark
             self._changed = now
