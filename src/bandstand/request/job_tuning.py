@@ -24,17 +24,27 @@ def put_tuning(page: Draft, tuning: Tuning, job: JobFile, static: Mapping[str, s
         job: The job file.
         static: The static hyperparameters, from which the maximum resource may follow.
     """
-    findings = page.findings
     hyperband = tuning.strategy in ("hyperband", MODELLED_HYPERBAND)
-    page.put(
-        (*CONFIG, "Strategy"), "Hyperband" if hyperband else tuning.strategy.capitalize(), "tuning.strategy"
-    )
+    strategy = "Hyperband" if hyperband else tuning.strategy.capitalize()
+    page.put((*CONFIG, "Strategy"), strategy, "tuning.strategy")
     if tuning.strategy == MODELLED_HYPERBAND:
-        check_installed("tuning.strategy", tuning.strategy, findings)
-        findings.note(
+        check_installed("tuning.strategy", tuning.strategy, page.findings)
+        page.findings.note(
             f"tuning.strategy: {MODELLED_HYPERBAND} is for this machine only. The request says Hyperband, "
             "and SageMaker would run its own Hyperband, without this model."
         )
+    _put_objective(page, tuning)
+    _put_limits(page, tuning, job)
+    stop = tuning.early_stopping.capitalize()
+    page.put((*CONFIG, "TrainingJobEarlyStoppingType"), stop, "tuning.early_stopping")
+    _put_warm_start(page, tuning)
+    _put_criteria(page, tuning)
+    page.put((*CONFIG, "RandomSeed"), tuning.seed, "tuning.seed")
+    _put_resource(page, tuning, static, hyperband=hyperband)
+
+
+def _put_objective(page: Draft, tuning: Tuning) -> None:
+    findings = page.findings
     goal = tuning.goal or known_goal(tuning.metric)
     if goal is None and not findings.doubted("tuning.metric"):
         fix = "Say whether more or less of the metric is better."
@@ -45,6 +55,10 @@ def put_tuning(page: Draft, tuning: Tuning, job: JobFile, static: Mapping[str, s
     place = (*CONFIG, "HyperParameterTuningJobObjective")
     page.put((*place, "Type"), goal.capitalize() if goal else None, "tuning.goal")
     page.put((*place, "MetricName"), tuning.metric, "tuning.metric")
+
+
+def _put_limits(page: Draft, tuning: Tuning, job: JobFile) -> None:
+    findings = page.findings
     limits = (*CONFIG, "ResourceLimits")
     parallel, jobs = tuning.parallel, tuning.jobs
     if jobs is None and tuning.strategy != "grid" and not findings.doubted("tuning.jobs"):
@@ -56,25 +70,28 @@ def put_tuning(page: Draft, tuning: Tuning, job: JobFile, static: Mapping[str, s
     page.put((*limits, "MaxNumberOfTrainingJobs"), jobs, "tuning.jobs")
     page.put((*limits, "MaxParallelTrainingJobs"), parallel, "tuning.parallel")
     page.put((*limits, "MaxRuntimeInSeconds"), job.stopping.tuning_seconds, "stopping.tuning_seconds")
-    stop = tuning.early_stopping.capitalize()
-    page.put((*CONFIG, "TrainingJobEarlyStoppingType"), stop, "tuning.early_stopping")
-    _put_warm_start(page, tuning)
+
+
+def _put_criteria(page: Draft, tuning: Tuning) -> None:
     criteria = (*CONFIG, "TuningJobCompletionCriteria")
     page.put((*criteria, "TargetObjectiveMetricValue"), tuning.target, "tuning.target")
     patience = (*criteria, "BestObjectiveNotImproving", "MaxNumberOfTrainingJobsNotImproving")
     page.put(patience, tuning.not_improving, "tuning.not_improving")
     converged = "Enabled" if tuning.convergence else None
     page.put((*criteria, "ConvergenceDetected", "CompleteOnConvergence"), converged, "tuning.convergence")
-    page.put((*CONFIG, "RandomSeed"), tuning.seed, "tuning.seed")
-    high = tuning.max_resource
+
+
+def _put_resource(page: Draft, tuning: Tuning, static: Mapping[str, str], *, hyperband: bool) -> None:
+    low, high = tuning.min_resource, tuning.max_resource
     if hyperband and high is None:
         high = inferred_resource(static)
         if high is not None:
-            findings.note(f"tuning.max_resource: {high}, from the static hyperparameters, as AMT infers it.")
-    low = tuning.min_resource
+            page.findings.note(
+                f"tuning.max_resource: {high}, from the static hyperparameters, as AMT infers it."
+            )
     if hyperband and low is None:
         low = 1
-    findings.came_from(BAND, "tuning.min_resource" if high is None else "tuning.max_resource", True)
+    page.findings.came_from(BAND, "tuning.min_resource" if high is None else "tuning.max_resource", True)
     page.put((*BAND, "MinResource"), low, "tuning.min_resource")
     page.put((*BAND, "MaxResource"), high, "tuning.max_resource")
 
