@@ -4,11 +4,14 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bandstand.cli.faults import report_error
+from bandstand.cli.place import Place
 from bandstand.cli.verbs import VERBS
 
 
@@ -100,6 +103,18 @@ def test_a_fault_of_ours_is_one_line_and_its_traceback_is_kept(home: Path, env: 
     kept = Path(done.stderr.split()[-1])
     assert kept.parent == home / "errors"
     assert "KeyError" in kept.read_text(encoding="utf-8")
+    assert kept.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_traceback_is_kept_among_temporary_files_where_the_home_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (tmp_path / "home").write_text("a file")
+    assert report_error(KeyError("fault"), Place(tmp_path / "home")) == 1
+    kept = Path(capsys.readouterr().err.split()[-1])
+    assert kept.parent == tmp_path
+    assert kept.read_text(encoding="utf-8") == "KeyError: 'fault'\n"
 
 
 def test_a_home_that_cannot_be_written_is_told_without_a_traceback(bandstand: Any, tmp_path: Path) -> None:

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import xgboost
 
 from bandstand.training.exact import ExactMetrics
 from bandstand.training.ring import Ring
-
-xgboost = pytest.importorskip("xgboost")
 
 RNG = np.random.default_rng(4)
 FEATURES = RNG.normal(size=(600, 5)).astype(np.float32)

@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import xgboost
 from numpy.typing import NDArray
 
 from bandstand.training.exact import ExactMetrics
 from bandstand.training.ring import Ring
-
-xgboost = pytest.importorskip("xgboost")
 
 RNG = np.random.default_rng(5)
 FEATURES = RNG.normal(size=(700, 4)).astype(np.float32)

@@ -92,15 +92,21 @@ def problems(error: InputError) -> list[dict[str, Any]]:
 
 
 def _keep(error: Exception, place: Place) -> Path:
-    """Save the traceback below the home, or among temporary files where that cannot be written."""
+    """Save the traceback below the home, or among temporary files where that cannot be written.
+
+    Only this user can read it, since it may show values of a request; and nothing that is there is written
+    over or followed.
+    """
     text = "".join(traceback.format_exception(error))
-    name = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{os.getpid()}.txt"
     for folder in (place.folder / "errors", Path(tempfile.gettempdir())):
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            path = folder / (name if folder.name == "errors" else f"bandstand-{name}")
-            path.write_text(text, encoding="utf-8")
+            descriptor, path = tempfile.mkstemp(
+                prefix=f"bandstand-{datetime.now(UTC):%Y%m%dT%H%M%S}-", suffix=".txt", dir=folder
+            )
+            with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
+                file.write(text)
         except OSError:
             continue
-        return path
+        return Path(path)
     return Path("(nowhere: no folder can be written)")
