@@ -184,3 +184,15 @@ def write_json(folder: Path) -> Callable[..., Path]:
         return path
 
     return write
+
+
+@pytest.fixture
+def assert_refused(change: Change, problems: Callable[..., list[Problem]]) -> Callable[..., None]:
+    """Checks that a changed document breaks a rule at a place, in words that a message holds."""
+
+    def check(document: dict[str, Any], changes: dict[str, Any], number: int, where: str, words: str) -> None:
+        found = problems(change(document, changes))
+        of_rule = [problem for problem in found if problem.number == number]
+        assert any(where in problem.where and words in str(problem) for problem in of_rule), found
+
+    return check

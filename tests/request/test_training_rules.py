@@ -81,16 +81,13 @@ GROUP = {"InstanceType": "ml.m5.large", "InstanceCount": 1, "InstanceGroupName":
 )
 def test_each_rule_of_a_training_job_says_where_and_how_to_mend_it(
     training: dict[str, Any],
-    change: Change,
-    problems: Problems,
+    assert_refused: Callable[..., None],
     changes: dict[str, Any],
     number: int,
     where: str,
     words: str,
 ) -> None:
-    found = problems(change(training, changes))
-    match = [problem for problem in found if problem.number == number]
-    assert any(where in problem.where and words in str(problem) for problem in match), found
+    assert_refused(training, changes, number, where, words)
 
 
 def test_a_definition_has_one_kind_of_resources(

@@ -130,16 +130,13 @@ def _integers(count: int) -> list[dict[str, str]]:
 )
 def test_each_rule_of_a_tuning_job_says_where_and_how_to_mend_it(
     tuning: dict[str, Any],
-    change: Change,
-    problems: Problems,
+    assert_refused: Callable[..., None],
     changes: dict[str, Any],
     number: int,
     where: str,
     words: str,
 ) -> None:
-    found = problems(change(tuning, changes))
-    match = [problem for problem in found if problem.number == number]
-    assert any(where in problem.where and words in str(problem) for problem in match), found
+    assert_refused(tuning, changes, number, where, words)
 
 
 def test_one_fault_is_told_as_one_problem(tuning: dict[str, Any], change: Change, problems: Problems) -> None:
