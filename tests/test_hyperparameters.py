@@ -251,7 +251,7 @@ def test_a_default_stands_in_for_what_is_missing_or_null() -> None:
 def test_a_missing_one_without_a_default_names_the_nearest_and_all_that_are_given() -> None:
     with pytest.raises(InputError) as caught:
         Hyperparameters({"num_rounds": "3", "eta": "0.1"}).integer("num_round")
-    assert "'num_round' is missing; given are: eta, num_rounds. Did you mean it by 'num_rounds'?" in str(
+    assert "'num_round' is missing; given are: eta, num_rounds. Is 'num_rounds' a misspelling of it?" in str(
         caught.value
     )
     with pytest.raises(InputError, match="given are: none"):
@@ -264,7 +264,7 @@ def test_a_missing_one_asked_for_in_brackets_is_a_key_error_that_says_the_same()
         given_["epcohs"]
     assert isinstance(caught.value, InputError)
     assert str(caught.value) == (
-        "Hyperparameter 'epcohs' is missing; given are: epochs. Did you mean it by 'epochs'?"
+        "Hyperparameter 'epcohs' is missing; given are: epochs. Is 'epochs' a misspelling of it?"
     )
     assert given_.get("epcohs", "7") == "7"
     assert "epcohs" not in given_

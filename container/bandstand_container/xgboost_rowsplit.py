@@ -22,7 +22,7 @@ from bandstand_container.xgboost_matrix import matrix_of, note_index_base, query
 from bandstand_container.xgboost_patience import Patience
 from bandstand_container.xgboost_settings import OWN_NAMES, Settings, read_settings
 from bandstand_container.xgboost_trial import try_labels, try_settings
-from bandstand_container.xgboost_warnings import told_warnings
+from bandstand_container.xgboost_warnings import warnings_as_notes
 
 MODEL = "xgboost-model"
 """The model's file name, as AWS's container has it; UBJSON, for `xgboost.Booster().load_model`."""
@@ -38,7 +38,7 @@ def main() -> None:
         JobError: If XGBoost fails in training.
     """
     run = bandstand.start()
-    with plain_refusals(), told_warnings(tell=run.is_leader):
+    with plain_refusals(), warnings_as_notes(write=run.is_leader):
         settings = check_settings(run)
         channels = load(run, ["train"], ["validation"], settings.columns)
         check_labels(run, settings, channels)

@@ -131,7 +131,7 @@ def _columns(given: Hyperparameters, problems: list[str]) -> Columns:
 def _positive(given: Hyperparameters, name: str) -> int:
     if name not in given:
         near = nearest(name, given)
-        hint = f" Did you mean it by {near!r}?" if near else ""
+        hint = f" Is {near!r} a misspelling of it?" if near else ""
         raise InputError(f"Hyperparameter {name!r} is missing; it says how many iterations to train.{hint}")
     number = given.integer(name)
     if number < 1:

@@ -14,11 +14,11 @@ _PREFIX = re.compile(r"^\[[0-9:]+\] (?:WARNING: )?\S+: ")
 
 
 @contextlib.contextmanager
-def told_warnings(*, tell: bool) -> Iterator[None]:
+def warnings_as_notes(*, write: bool) -> Iterator[None]:
     """Turn warnings into notes for a `with` block.
 
     Args:
-        tell: Whether this rank tells them; the others drop them, since all ranks get the same.
+        write: Whether this rank writes them; the others drop them, since all ranks get the same.
     """
     shown: set[str] = set()
 
@@ -31,7 +31,7 @@ def told_warnings(*, tell: bool) -> Iterator[None]:
         line: str | None = None,
     ) -> None:
         text = _PREFIX.sub("", " ".join(str(message).split()))
-        if tell and text not in shown:
+        if write and text not in shown:
             shown.add(text)
             note(f"warning: {text}")
 

@@ -172,7 +172,7 @@ class Hyperparameters(Mapping[str, str]):
 
     def _missing(self, name: str) -> str:
         near = nearest(name, self._values) if isinstance(name, str) else None
-        hint = f" Did you mean it by {near!r}?" if near else ""
+        hint = f" Is {near!r} a misspelling of it?" if near else ""
         have = ", ".join(sorted(self._values)) or "none"
         return f"Hyperparameter {name!r} is missing; given are: {have}.{hint}"
 

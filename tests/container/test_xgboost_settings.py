@@ -100,4 +100,4 @@ def test_early_stopping_needs_a_metric_with_a_known_direction() -> None:
 def test_a_missing_number_of_rounds_is_asked_for_with_the_name_that_was_meant() -> None:
     _, problems = read_settings(Hyperparameters({"num_rounds": "10"}), 1, 1)
     assert "'num_round' is missing" in problems[0]
-    assert "Did you mean it by 'num_rounds'?" in problems[0]
+    assert "Is 'num_rounds' a misspelling of it?" in problems[0]

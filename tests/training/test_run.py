@@ -116,7 +116,7 @@ def test_a_report_without_the_objective_says_so_once(make: Maker, capsys):
     run.report(2, {"validation:score-x": 1.0})
     notes = capsys.readouterr().err
     assert notes.count("the tuning objective 'validation:score_x' is not among the reported") == 1
-    assert "Did you mean 'validation:score-x' by it?" in notes
+    assert "Is 'validation:score-x' a misspelling of it?" in notes
 
 
 def test_a_channel_that_is_not_there_is_told_with_those_that_are(make: Maker, tmp_path: Path):

@@ -78,10 +78,6 @@ def _number_in(value: float | str | None) -> float | None:
     return None if value is None else float(value)
 
 
-def _value_in(value: float | str) -> float:
-    return float(value)
-
-
 def _reason_out(reason: StopReason) -> Document:
     return {
         "kind": reason.kind,
@@ -101,7 +97,7 @@ def _reason_in(document: Mapping[str, Any]) -> StopReason:
         rung=document["rung"],
         rank=document["rank"],
         cutoff=_number_in(document["cutoff"]),
-        compared=tuple((trial, _value_in(value)) for trial, value in document["compared"]),
+        compared=tuple((trial, float(value)) for trial, value in document["compared"]),
         value=_number_in(document["value"]),
     )
 
@@ -114,14 +110,14 @@ _READERS: dict[str, Callable[[Mapping[str, Any]], Event | Decision]] = {
     "known": lambda document: Known(
         document["source"],
         _settings_in(document["settings"]),
-        _value_in(document["objective"]),
+        float(document["objective"]),
         document["reports"],
         document["cut"],
     ),
     "started": lambda document: Started(
         document["trial"], _settings_in(document["settings"]) if "settings" in document else None
     ),
-    "reported": lambda document: Reported(document["trial"], _value_in(document["value"])),
+    "reported": lambda document: Reported(document["trial"], float(document["value"])),
     "ended": lambda document: Ended(
         document["trial"], document["outcome"], _number_in(document["objective"])
     ),

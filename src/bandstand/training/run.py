@@ -169,7 +169,7 @@ class Run:
         objective = self.hyperparameters.objective
         if first and objective and objective not in values:
             near = nearest(objective, values)
-            hint = f" Did you mean {near!r} by it?" if near else ""
+            hint = f" Is {near!r} a misspelling of it?" if near else ""
             note(f"the tuning objective {objective!r} is not among the reported: {', '.join(values)}.{hint}")
 
     def checkpoint(
