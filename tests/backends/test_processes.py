@@ -36,6 +36,14 @@ class ProcessContract(BackendContract):
         assert state == job.state
         assert state.ended is not None
 
+    def test_what_a_supervisor_said_before_it_ended_is_the_reason(self, submit: Callable[..., Job]) -> None:
+        job = submit(POLITE)
+        job.says("ready")
+        (job.folder / "supervisor.log").write_text("Traceback:\n  a place\nImportError: no such name\n\n")
+        os.kill(supervisor_of(job), signal.SIGKILL)
+        reason = job.ends().failure_reason or ""
+        assert reason.startswith("The job's supervisor failed: ImportError: no such name (see ")
+
     def test_a_supervisor_outlives_its_launcher_and_the_signals_of_its_terminal(
         self, submit: Callable[..., Job]
     ) -> None:

@@ -22,7 +22,7 @@ from bandstand.backends.requests import read_request, request_stop
 from bandstand.backends.state_file import read_state, state_to_json
 from bandstand.backends.task import Task, task_from_plan
 from bandstand.errors import InputError, PlatformError
-from bandstand.sagemaker_files import write_atomically
+from bandstand.sagemaker_files import fit_failure, write_atomically
 
 if TYPE_CHECKING:
     from bandstand.request.plan import TrainingPlan
@@ -34,9 +34,8 @@ _BOOT = (
     "import sys; sys.path.insert(0, sys.argv.pop(1)); "
     "from bandstand.backends.supervisor import main; sys.exit(main(sys.argv[1:]))"
 )
-_LOST = (
-    "The job's supervisor ended without a word: it was killed, or the machine went down. No host is running."
-)
+_LOST = "The job's supervisor ended without a word: it was killed, or the machine went down."
+_LOG_END_BYTES = 4096
 
 
 class ProcessBackend:
@@ -220,11 +219,24 @@ def _lost(job: JobFolder, state: JobState) -> JobState:
     """Return the state of a job whose supervisor is gone; the same however often it is asked for."""
     files = [job.state, *(job.log(host.name) for host in state.hosts)]
     ended = max(path.stat().st_mtime for path in files if path.exists())
+    said = _last_line(job.supervisor_log)
+    reason = f"The job's supervisor failed: {said} (see {job.supervisor_log})." if said else _LOST
+    reason = fit_failure(f"{reason} No host is running.")
     return replace(
         state,
         status="Failed",
         secondary_status="Failed",
-        transitions=(*state.transitions, Transition("Failed", ended, _LOST)),
-        failure_reason=_LOST,
+        transitions=(*state.transitions, Transition("Failed", ended, reason)),
+        failure_reason=reason,
         ended=ended,
     )
+
+
+def _last_line(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - _LOG_END_BYTES))
+            lines = file.read().decode("utf-8", "replace").split("\n")
+    except FileNotFoundError:
+        return ""
+    return next((line.strip() for line in reversed(lines) if line.strip()), "")
