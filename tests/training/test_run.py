@@ -13,7 +13,7 @@ from bandstand.errors import InputError, JobError
 from bandstand.hyperparameters import Hyperparameters
 from bandstand.sagemaker_files import Channel, Cluster, Folders
 from bandstand.training.checkpoints import Checkpoints
-from bandstand.training.run import Run
+from bandstand.training.run import Run, await_reason
 from bandstand.training.surroundings import Surroundings
 from bandstand.training.team import Alone
 
@@ -227,3 +227,12 @@ def test_a_mean_of_something_else_than_a_number_is_refused(make: Maker, value):
 def test_rows_are_noted_for_the_failure_reason(make: Maker, capsys):
     make().note_rows(12)
     assert capsys.readouterr().err == "bandstand: rank 0 on algo-1 has 12 rows.\n"
+
+
+def test_waiting_for_the_reason_of_a_failure_is_no_call_of_an_iteration(make: Maker, monkeypatch):
+    calls = []
+    monkeypatch.setattr(Alone, "gather", lambda team, operation, value, step: calls.append((operation, step)))
+    run = make()
+    assert next(run.iterations(3)) == 1
+    await_reason(run)
+    assert calls == [("barrier", (0, 0))]

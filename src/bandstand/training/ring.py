@@ -7,16 +7,14 @@ import io
 import os
 import signal
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bandstand.errors import JobError
 from bandstand.training.output import note
-
-if TYPE_CHECKING:
-    from bandstand.training.run import Run
+from bandstand.training.run import Run, await_reason
 
 FORM_SECONDS = 300
 """How long the ring may take to form, once every rank has come so far, and to be taken down."""
@@ -114,7 +112,7 @@ def join_ring(run: Run, members: Sequence[int] | None = None) -> Iterator[Ring |
             raise
         # The member that died knows why; the leader hears it from its host and ends this rank, here.
         note("lost the connection to another rank of the ring; waiting for the reason.")
-        run.barrier()
+        await_reason(run)
         raise JobError(f"XGBoost lost the connection to another rank: {plain_message(error)}") from None
     finally:
         if tracker is not None:
