@@ -80,4 +80,5 @@ def test_a_model_that_fills_the_disk_fails_the_job_and_leaves_no_half_archive(tm
     told = run_on_small_disk(tmp_path, "1m", script, "output")
     assert told["status"] == "Failed"
     assert "The archives could not be packed: [Errno 28] No space left on device" in told["reason"]
+    assert "what the hosts left is kept in" in told["reason"]
     assert told["left"] == []

@@ -83,6 +83,23 @@ time.sleep(600)
     assert "algo-1" in (state.failure_reason or "")
 
 
+def test_a_host_that_was_killed_is_the_cause_even_if_a_peer_that_missed_it_ends_first(start: Start) -> None:
+    script = """
+import ctypes, os, signal
+if "BANDSTAND_LISTEN_FD" not in os.environ:
+    raise SystemExit("the connection to the leader has ended")
+signal.signal(signal.SIGTERM, lambda number, frame: ctypes.string_at(0))
+while True:
+    signal.pause()
+"""
+    state = start(*python(script), hosts=2).ends()
+    assert [(host.exit_code, host.signal) for host in state.hosts] == [
+        (128 + signal.SIGSEGV, "SIGSEGV"),
+        (1, None),
+    ]
+    assert (state.failure_reason or "").startswith("algo-1: process 1 was ended by SIGSEGV")
+
+
 def test_a_host_that_fails_while_the_job_is_being_stopped_does_not_fail_it(start: Start) -> None:
     script = """
 import signal

@@ -206,9 +206,15 @@ class Supervisor:
         self._journal.hosts(each.state for each in self._hosts)
         if host.error is not None:
             self._end_by("failure", self._task.peer_grace, f"{host.name} could not be started: {host.error}")
-        elif host.state.exit_code != 0 and self._ending is None:
+        elif host.state.exit_code != 0 and (self._ending is None or self._is_the_cause(host)):
             self._failed = host
             self._end_by("failure", self._task.peer_grace)
+
+    def _is_the_cause(self, host: Host) -> bool:
+        """Whether a host that ended later made another one fail: it was killed, and not by this process."""
+        if self._failed is None or self._is_killed:
+            return False
+        return self._failed.state.signal is None and host.state.signal not in (None, "SIGTERM")
 
     def _end_by(self, cause: Cause, grace: float, text: str = "") -> None:
         """Set the hosts an end, or an earlier one than they had."""

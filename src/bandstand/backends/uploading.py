@@ -130,7 +130,8 @@ def _pack_all(task: Task, folder: JobFolder, with_model: bool) -> dict[str, obje
             ]
             _remove([folder.host(host) for host in task.hosts])
     except OSError as error:
-        result["error"] = str(error)
+        kept = folder.host(task.hosts[0]).parent
+        result["error"] = f"{error}, writing to {target}; what the hosts left is kept in {kept}"
     return result
 
 
