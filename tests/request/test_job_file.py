@@ -224,6 +224,12 @@ def test_categories_that_differ_in_text_are_not_one_value(
     assert plan.ranges[2].values == ("1", "1.0", "2", "true")  # type: ignore[union-attr]
 
 
+def test_a_wrong_goal_is_one_problem_whatever_the_metric(job: Job, problems: Problems) -> None:
+    for metric in ("validation:auc", "validation:gain"):
+        found = problems(job(('goal = "maximize"', 'goal = "up"'), ("validation:auc", metric)))
+        assert [(problem.number, problem.where) for problem in found] == [(106, "tuning.goal")]
+
+
 def test_no_goal_for_an_unknown_metric_is_asked_for(job: Job, problems: Problems) -> None:
     found = problems(job(('goal = "maximize"\n', ""), ("validation:auc", "validation:gain")))
     assert [(problem.number, problem.where) for problem in found] == [(107, "tuning.goal")]

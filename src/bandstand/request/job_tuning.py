@@ -46,11 +46,12 @@ def put_tuning(page: Draft, tuning: Tuning, job: JobFile, static: Mapping[str, s
 def _put_objective(page: Draft, tuning: Tuning) -> None:
     findings = page.findings
     goal = tuning.goal or known_goal(tuning.metric)
-    if goal is None and not findings.doubted("tuning.metric"):
+    doubted = findings.doubted("tuning.metric") or findings.doubted("tuning.goal")
+    if goal is None and not doubted:
         fix = "Say whether more or less of the metric is better."
         findings.refuse(107, "tuning.goal", "nothing", "maximize or minimize", fix)
         findings.doubt("tuning.goal")
-    elif tuning.goal is None:
+    elif tuning.goal is None and not doubted:
         findings.note(f"tuning.goal: {goal}, since that is what {tuning.metric} is for.")
     place = (*CONFIG, "HyperParameterTuningJobObjective")
     page.put((*place, "Type"), goal.capitalize() if goal else None, "tuning.goal")
