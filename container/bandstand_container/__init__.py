@@ -1,1 +1,1 @@
-"""The built-in algorithms, each one file written against the public library alone."""
+"""The built-in algorithms, each written with what any script may use."""
