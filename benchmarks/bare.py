@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.children import HOSTS_NICENESS, Used, run_child
+from benchmarks.children import Used, run_child
 from benchmarks.data import Data
 from benchmarks.jobs import PARAMETERS
 
@@ -47,7 +47,5 @@ def train_bare(data: Data, workers: int, threads: int, rounds: int) -> Bare:
         str(rounds),
         json.dumps(PARAMETERS),
     ]
-    used = run_child(
-        [sys.executable, "-m", "benchmarks.programs.bare_xgboost", *words], niceness=HOSTS_NICENESS
-    )
+    used = run_child([sys.executable, "-m", "benchmarks.programs.bare_xgboost", *words])
     return Bare(used, tuple(json.loads(used.output.splitlines()[-1])["rounds"]))

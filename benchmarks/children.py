@@ -13,9 +13,6 @@ from pathlib import Path
 
 from benchmarks.bench import ROOT, NotHereError
 
-HOSTS_NICENESS = 5
-"""By how much Bandstand lowers the priority of hosts; bare XGBoost beside it gets the same."""
-
 
 @dataclass(frozen=True)
 class Used:
@@ -37,7 +34,6 @@ def run_child(
     *,
     folder: Path | None = None,
     environment: Mapping[str, str] | None = None,
-    niceness: int = 0,
 ) -> Used:
     """Run a command to its end.
 
@@ -45,14 +41,11 @@ def run_child(
         command: Program and arguments.
         folder: Where it starts; the repository by default, so that `-m benchmarks...` is found.
         environment: Variables beside those of this process.
-        niceness: By how much its priority is lowered.
 
     Raises:
         NotHereError: It failed; the text holds the end of what it said.
     """
     words = [str(word) for word in command]
-    if niceness:
-        words = ["nice", "-n", str(niceness), *words]
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         start = time.perf_counter()
         process = subprocess.Popen(

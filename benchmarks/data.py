@@ -53,6 +53,7 @@ def bank(bench: Bench) -> Data:
     source = bench.data / "bank-marketing"
     copies = max(1, int(bench.scale))
     name = "UCI Bank Marketing" if source.is_dir() else "made rows"
+    share = min(1.0, max(bench.scale, 0.05))  # of the made rows
 
     def make(folder: Path) -> None:
         if source.is_dir():
@@ -61,12 +62,13 @@ def bank(bench: Bench) -> Data:
             shutil.rmtree(folder / "test")
         else:
             for channel, rows, seed in (("train", 28_800, 1), ("validation", 8_200, 2)):
-                _write(folder / channel / "part-00.csv", partial(_made, features=59, seed=seed), rows)
+                made = partial(_made, features=59, seed=seed)
+                _write(folder / channel / "part-00.csv", made, round(rows * share))
         for path in sorted((folder / "train").iterdir()):
             for copy in range(1, copies):
                 shutil.copy(path, path.with_name(f"copy-{copy:02}-{path.name}"))
 
-    folder = _kept(bench, f"{'bank' if source.is_dir() else 'made-bank'}-x{copies}", make)
+    folder = _kept(bench, f"bank-x{copies}" if source.is_dir() else f"made-bank-{share}-x{copies}", make)
     return Data(f"{name} x {copies}", folder / "train", folder / "validation")
 
 

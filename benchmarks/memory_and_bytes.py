@@ -14,7 +14,7 @@ from benchmarks.data import FLIGHT_FEATURES, ROW_GROUPS, Data, as_parquet, few, 
 from benchmarks.findings import Findings, interleaved
 from benchmarks.jobs import train, xgboost_job
 
-WORKERS, FEW_WORKERS = (1, 2, 4), (1, 2)
+WORKERS = (1, 2, 4)
 ROUNDS = 2
 TOLERANCE = 1.1
 _MIB = 1 << 20
@@ -34,7 +34,7 @@ def measure(bench: Bench) -> Findings:
     """
     findings = Findings("memory_and_bytes")
     rows = bench.times(3_000_000, least=1000)
-    several = WORKERS if bench.scale >= 0.01 else FEW_WORKERS
+    several = WORKERS if bench.scale >= 0.01 else WORKERS[:1]
     kinds = [flights(bench)]
     try:
         kinds.append(as_parquet(bench, kinds[0]))

@@ -34,7 +34,7 @@ def measure(bench: Bench) -> Findings:
             return 1000 * train_bare(data, workers, 1, rounds).seconds_per_round
 
         sides: dict[str, Callable[[], float]] = {}
-        for workers in WORKERS if bench.scale >= 1 else WORKERS[:2]:
+        for workers in WORKERS if bench.scale >= 0.01 else WORKERS[1:2]:
             sides[_ours(workers)] = partial(ours, workers)
             sides[_bare(workers)] = partial(bare, workers)
         found = interleaved(sides, bench.repeats(5), bench.tell)

@@ -46,7 +46,7 @@ def test_benchmarks_of_the_built_in_xgboost_measure_all_their_sides(tmp_path: Pa
     (path,) = (tmp_path / "results").iterdir()
     found = json.loads(path.read_text())["benchmarks"]
     assert [each["name"] for each in found] == ["round_overhead", "memory_and_bytes"]
-    assert all(each["sides"] and each["ratios"] for each in found)
+    assert all(each["sides"] and each["aims"] for each in found)
 
 
 def test_a_peer_that_is_not_there_is_told_and_the_others_are_measured(tmp_path: Path) -> None:
