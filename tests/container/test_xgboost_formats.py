@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import xgboost
 from numpy.typing import NDArray
@@ -76,8 +78,6 @@ def test_shards_of_libsvm_agree_on_index_base_and_width_and_the_model_records_th
 def test_row_groups_of_parquet_are_split_and_columns_are_found_by_name(
     jobs: Any, campaign: Rows, tmp_path: Path
 ) -> None:
-    pa = pytest.importorskip("pyarrow")
-    pq = pytest.importorskip("pyarrow.parquet")
     rows = campaign[:1500]
     weights = 1 + np.arange(len(rows)) % 3
     table = {f"f{place}": column for place, column in enumerate(rows[:, 1:].T)}

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -16,9 +18,6 @@ from bandstand.errors import InputError
 from bandstand.training.rows import Columns, DataFile, Reading, read_share
 from bandstand.training.rows.arrow_numbers import numbers
 from bandstand.training.rows.parquet_shares import split_row_groups
-
-pa = pytest.importorskip("pyarrow")
-pq = pytest.importorskip("pyarrow.parquet")
 
 
 def write(path: Path, table: dict[str, Any], rows: int = 1000) -> DataFile:

@@ -247,7 +247,6 @@ def test_a_packed_file_that_is_cut_or_none_is_an_error_that_says_so(tmp_path: Pa
 
 
 def test_pyarrow_and_numpy_read_the_same_numbers() -> None:
-    pytest.importorskip("pyarrow")
     rng = np.random.default_rng(1)
     values = rng.normal(size=(200, 3)) * 10.0 ** rng.integers(-30, 30, (200, 3))
     text = b"".join(f"{n % 2},{float(a)!r},,{b:.6f},{c:.3e}\n".encode() for n, (a, b, c) in enumerate(values))
