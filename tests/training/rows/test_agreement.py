@@ -35,6 +35,14 @@ def test_facts_survive_their_way_over_the_network(tmp_path: Path) -> None:
         assert Facts.from_json(json.loads(json.dumps(found.as_json()))) == found
 
 
+def test_a_fault_that_several_ranks_find_is_told_once(tmp_path: Path) -> None:
+    ranks = [facts(tmp_path, {"a.csv": b"1,2\n0,x\n"})] * 5
+    for count, where in ((1, "a"), (3, "a, b, c"), (5, "a and 4 others")):
+        problems, more = find_problems(list("abcde")[:count], {"train": ranks[:count]}, ["train"])
+        assert (len(problems), more) == (1, 0)
+        assert problems[0].startswith(f"{where}: {tmp_path}/a.csv, line 2: ")
+
+
 def test_files_of_different_width_on_different_hosts_are_told_with_both_places(tmp_path: Path) -> None:
     ranks = [facts(tmp_path / "1", {"a.csv": b"1,2\n"}), facts(tmp_path / "2", {"b.csv": b"\n1,2,3\n"})]
     problems, more = find_problems(["algo-1", "algo-2"], {"train": ranks}, ["train"])

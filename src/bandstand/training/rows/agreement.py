@@ -146,8 +146,11 @@ def find_problems(
     """
     problems = []
     for name, ranks in facts.items():
+        found: dict[str, list[str]] = {}
         for place, fact in zip(places, ranks, strict=True):
-            problems += [f"{place}: {fault}" for fault in fact.faults]
+            for fault in fact.faults:
+                found.setdefault(str(fault), []).append(place)
+        problems += [f"{_all_of(where)}: {fault}" for fault, where in found.items()]
         problems += _unequal(name, places, ranks)
         clean = not any(fact.faults for fact in ranks)
         if name in required and clean and not any(fact.rows for fact in ranks):
@@ -160,6 +163,13 @@ def find_problems(
     ]
     problems += _differences(filled)
     return problems, sum(fact.more for ranks in facts.values() for fact in ranks)
+
+
+def _all_of(places: Sequence[str]) -> str:
+    """Ranks that found the same fault, short enough for a failure reason however many they are."""
+    if len(places) > 3:
+        return f"{places[0]} and {len(places) - 1} others"
+    return ", ".join(places)
 
 
 def _unequal(name: str, places: Sequence[str], ranks: Sequence[Facts]) -> Iterator[str]:
