@@ -37,6 +37,7 @@ class Run:
         local_rank: This rank's number on its host, from 0; `local_size` is how many ranks every host has.
         is_leader: Whether this is rank 0, which prints the metrics and saves the model.
         threads: How many threads this rank should use.
+        goals: Metric name to `maximize` or `minimize`, as the tuning job declares it for its objective.
         job_name: The training job's name, empty if it has none.
         model_dir: Becomes model.tar.gz; the hosts' folders are merged, so only the leader should write here.
         output_dir: Becomes output.tar.gz.
@@ -75,7 +76,9 @@ class Run:
         self._stop = stop
         self._checkpoints = checkpoints
         self._clock = clock
-        self._goals = {name: at.goal for name in [at.hyperparameters.objective] if name and at.goal}
+        self.goals: Mapping[str, str] = {
+            name: at.goal for name in [at.hyperparameters.objective] if name and at.goal
+        }
         self._step: Step = (0, 0)
         self._loops = 0
         self._reported = 0
@@ -111,7 +114,7 @@ class Run:
         """Whether this rank was asked to stop; only `iterations` makes all ranks leave together."""
         return self._stop.asked
 
-    def iterations(self, count: int) -> Iterator[int]:
+    def iterations(self, count: int, *, stop_agreed: Callable[[], bool] | None = None) -> Iterator[int]:
         """The numbers of the iterations to run.
 
         Goes on after `resume_iteration` (the first loop of a script does), and ends early when the job is
@@ -120,6 +123,9 @@ class Run:
 
         Args:
             count: How many iterations the whole training has, whatever was done before a restart.
+            stop_agreed: Tells at the end of an iteration, the same on all ranks, whether any of them is
+                `stopping`, for scripts that exchange this with something else in each iteration; else the
+                ranks ask the leader each time.
 
         Yields:
             1, 2, ... count.
@@ -129,12 +135,19 @@ class Run:
         """
         total = whole_number("iterations(count)", count, 0)
         self._loops += 1
-        return self._iterate(self._loops, self.resume_iteration if self._loops == 1 else 0, total)
+        done = self.resume_iteration if self._loops == 1 else 0
+        return self._iterate(self._loops, done, total, stop_agreed)
 
-    def _iterate(self, loop: int, done: int, total: int) -> Iterator[int]:
+    def _iterate(
+        self, loop: int, done: int, total: int, stop_agreed: Callable[[], bool] | None
+    ) -> Iterator[int]:
         for iteration in range(done + 1, total + 1):
             self._offered = None if iteration == done + 1 else self._offered
-            if not self._team.enter((loop, iteration), self._stop.asked):
+            asked = self._stop.asked
+            if stop_agreed is not None and iteration > done + 1:
+                asked = stop_agreed()
+            asks_leader = stop_agreed is None or asked or iteration == done + 1
+            if asks_leader and not self._team.enter((loop, iteration), asked):
                 if self._offered is not None:
                     self._offered()
                 if self.is_leader:
@@ -143,14 +156,17 @@ class Run:
             self._step = (loop, iteration)
             yield iteration
 
-    def report(self, iteration: int, values: Mapping[str, float]) -> None:
+    def report(
+        self, iteration: int, values: Mapping[str, float], goals: Mapping[str, str] | None = None
+    ) -> None:
         """Tell the metrics of one iteration. Every rank calls it; nothing is exchanged, the leader's values
         are printed.
 
         Args:
             iteration: From 1, each one once and ascending.
             values: Metric name to value. A value that is not finite is printed as the worst finite one for
-                the metric's goal, which is known from the name or from the tuning job.
+                the metric's goal, which is known from the name, from the tuning job, or from `goals`.
+            goals: Metric name to `maximize` or `minimize`, for metrics whose names do not tell.
 
         Raises:
             JobError: For an iteration that was reported before, a name that a metric line cannot hold, or a
@@ -165,7 +181,7 @@ class Run:
         first, self._reported = self._reported == 0, number
         if not self.is_leader:
             return
-        print_line(format_line(number, values, self._goals))
+        print_line(format_line(number, values, {**(goals or {}), **self.goals}))
         objective = self.hyperparameters.objective
         if first and objective and objective not in values:
             near = nearest(objective, values)
