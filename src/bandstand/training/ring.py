@@ -72,6 +72,19 @@ class Ring:
         found: NDArray[_Scalar] = collective.allreduce(values, collective.Op.SUM)
         return found.reshape(values.shape)
 
+    def sums(self, arrays: Sequence[NDArray[_Scalar]]) -> list[NDArray[_Scalar]]:
+        """The sums of several arrays, in one exchange. Collective.
+
+        Args:
+            arrays: Arrays of one type; each has the same shape on every rank.
+
+        Returns:
+            New arrays of the same shapes.
+        """
+        ends = np.cumsum([values.size for values in arrays])
+        parts = np.split(self.sum(np.concatenate([values.ravel() for values in arrays])), ends[:-1])
+        return [part.reshape(values.shape) for part, values in zip(parts, arrays, strict=True)]
+
 
 @contextlib.contextmanager
 def join_ring(run: Run, members: Sequence[int] | None = None) -> Iterator[Ring | None]:
