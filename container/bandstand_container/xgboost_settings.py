@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TypeVar
 
 from bandstand.errors import InputError
@@ -15,6 +16,8 @@ OWN_NAMES = (
     "algorithm",
     "num_round",
     "eval_metric",
+    "custom_metric",
+    "custom_metric_goal",
     "early_stopping_rounds",
     "train_metrics",
     "label",
@@ -29,6 +32,7 @@ OWN_NAMES = (
 
 CHANNELS = ("train", "validation")
 
+_NO_GOALS: Mapping[str, str] = MappingProxyType({})
 _Value = TypeVar("_Value")
 
 
@@ -40,6 +44,8 @@ class Settings:
         rounds: Iterations in all.
         parameters: XGBoost's parameters by name, as text; `eval_metric` is not among them.
         metrics: Values of `eval_metric`; empty for the objective function's own.
+        custom: The user's own metric functions, as `profit.py:profit`.
+        custom_goal: The direction of what these return, `maximize` or `minimize`; None if nothing was said.
         train_metrics: Whether to evaluate the training channel as well; None if nothing was said.
         patience: Iterations without a better value after which training ends; None to go on.
         watched: The metric that a tuning job optimizes, and that early stopping watches; None for the last.
@@ -49,6 +55,8 @@ class Settings:
     rounds: int
     parameters: Mapping[str, str]
     metrics: tuple[str, ...]
+    custom: tuple[str, ...]
+    custom_goal: str | None
     train_metrics: bool | None
     patience: int | None
     watched: str | None
@@ -62,7 +70,9 @@ class Settings:
         return named
 
 
-def read_settings(given: Hyperparameters, ranks: int, threads: int) -> tuple[Settings, list[str]]:
+def read_settings(
+    given: Hyperparameters, ranks: int, threads: int, goals: Mapping[str, str] = _NO_GOALS
+) -> tuple[Settings, list[str]]:
     """Read the hyperparameters; whether XGBoost knows the rest and takes its values is still to be seen.
 
     The metric of a tuning job's objective is evaluated, too, as AWS's container does.
@@ -71,6 +81,7 @@ def read_settings(given: Hyperparameters, ranks: int, threads: int) -> tuple[Set
         given: The job's hyperparameters.
         ranks: Ranks that train together.
         threads: Threads of each, unless `nthread` says otherwise.
+        goals: Metric name to `maximize` or `minimize`, as the tuning job declares it.
 
     Returns:
         The settings, and everything that is wrong with them.
@@ -81,6 +92,8 @@ def read_settings(given: Hyperparameters, ranks: int, threads: int) -> tuple[Set
     if "early_stopping_rounds" in given:
         patience = _tried(lambda: _positive(given, "early_stopping_rounds"), problems, 0)
     metrics: list[str] = _tried(lambda: given.words("eval_metric", []), problems, [])
+    custom: list[str] = _tried(lambda: given.words("custom_metric", []), problems, [])
+    custom_goal = _tried(lambda: _goal(given), problems, None)
     train_metrics = _tried(lambda: given.boolean("train_metrics", None), problems, None)
     watched = given.objective
     if watched is not None:
@@ -99,16 +112,43 @@ def read_settings(given: Hyperparameters, ranks: int, threads: int) -> tuple[Set
     if not {"nthread", "n_jobs"} & parameters.keys():
         parameters["nthread"] = str(threads)
     problems += _without_distributed_form(parameters, ranks)
-    stopper = watched or (metrics[-1] if metrics else "")
-    if patience and stopper and known_goal(stopper) is None:
+    stopper = watched or next(reversed([*metrics, *(word.rpartition(":")[2] for word in custom)]), "")
+    goal = goals.get(stopper) or known_goal(stopper) or (custom_goal if custom else None)
+    if patience and stopper and goal is None:
         problems.append(
-            f"early_stopping_rounds is given, but whether {stopper!r} should grow or fall is not known. Put "
-            "a metric such as auc or logloss last in eval_metric, or leave early_stopping_rounds out."
+            f"early_stopping_rounds is given, but whether {stopper!r} should grow or fall is not known. "
+            + (
+                "Say it by custom_metric_goal, "
+                if custom
+                else "Put a metric such as auc last in eval_metric, "
+            )
+            + "or leave early_stopping_rounds out."
         )
     columns = _columns(given, problems)
     metrics = list(dict.fromkeys(metrics))
-    settings = Settings(rounds, parameters, tuple(metrics), train_metrics, patience, watched, columns)
+    settings = Settings(
+        rounds,
+        parameters,
+        tuple(metrics),
+        tuple(dict.fromkeys(custom)),
+        custom_goal,
+        train_metrics,
+        patience,
+        watched,
+        columns,
+    )
     return settings, problems
+
+
+def _goal(given: Hyperparameters) -> str | None:
+    goal = given.text("custom_metric_goal", None)
+    if goal is not None and "custom_metric" not in given:
+        raise InputError("custom_metric_goal is given without custom_metric. Add it, or leave both out.")
+    if goal not in (None, "maximize", "minimize"):
+        raise InputError(
+            f"Hyperparameter 'custom_metric_goal' is {goal!r}; expected 'maximize' or 'minimize'."
+        )
+    return goal
 
 
 def _columns(given: Hyperparameters, problems: list[str]) -> Columns:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bandstand.training.output import note
+from bandstand.training.judge import CustomMetric, Judge
 from bandstand.training.ring import Ring
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
+_Given = ParamSpec("_Given")
+_Found = TypeVar("_Found")
 
-_WITHOUT_TREES = {"booster": "gbtree", "process_type": "default"}
+_outside = ThreadPoolExecutor(1, thread_name_prefix="bandstand-metrics")
 
 
 class ExactMetrics:
@@ -38,6 +39,11 @@ class ExactMetrics:
             weights, on every rank alike.
         groups: Array of the sizes of this rank's query groups; None without queries, on every rank alike.
         bounds: Two arrays of shape (rows,) between which labels lie, for survival times; None for none.
+        custom_metric: Functions of the user's own, each as `xgboost.train` takes one: called with predictions
+            and an `xgboost.DMatrix`, it returns (name, value) or a list of such pairs. The ring's first rank
+            calls it. Predictions are those of all rows, transformed as the objective does it, of shape
+            (rows,) or (rows, classes); the matrix has labels, weights, groups and bounds of all rows, but
+            no features.
     """
 
     def __init__(
@@ -49,16 +55,19 @@ class ExactMetrics:
         weights: NDArray[np.float32] | None = None,
         groups: NDArray[np.int64] | None = None,
         bounds: tuple[NDArray[np.float32], NDArray[np.float32]] | None = None,
+        custom_metric: CustomMetric | Sequence[CustomMetric] = (),
     ) -> None:
         self._ring = ring
-        self._name = name
         self._rows, self._total = _share(ring, len(labels))
         self._margins = np.empty((0, 0), np.float32)
         everything = _gathered(ring, labels)
         low, high = bounds or (None, None)
         own = {"weight": weights, "group": groups, "label_lower_bound": low, "label_upper_bound": high}
         given = {what: _gathered(ring, values) for what, values in own.items() if values is not None}
-        self._judge = _Judge(parameters, everything, given) if ring.position == 0 else None
+        functions = (custom_metric,) if callable(custom_metric) else tuple(custom_metric)
+        self._judge = None
+        if ring.position == 0:
+            self._judge = outside_ring(Judge, parameters, name, everything, given, functions).result()
 
     def __call__(self, booster: Any, matrix: Any) -> dict[str, float]:
         """Evaluate the booster as it is now.
@@ -69,6 +78,25 @@ class ExactMetrics:
 
         Returns:
             Metric name, as `validation:auc`, to value on the ring's first rank; empty on the others.
+
+        Raises:
+            InputError: If a function of the user's own returns something else than it should.
+        """
+        margins = self._ring.sum(self.own_margins(booster, matrix))
+        return outside_ring(self.evaluate, margins).result() if self._judge else {}
+
+    def own_margins(self, booster: Any, matrix: Any) -> NDArray[np.float32]:
+        """What this rank gives to the sum over all ranks, after which the first one can `evaluate`.
+
+        For scripts that exchange several things at once, or go on while the first rank evaluates.
+
+        Args:
+            booster: An `xgboost.Booster`.
+            matrix: This rank's rows as an `xgboost.DMatrix`; any with the right features if it has none.
+
+        Returns:
+            Array of shape (rows of all ranks, output groups): margins of this rank's rows, zeros elsewhere.
+            It is overwritten by the next call.
         """
         margins = booster.predict(matrix, output_margin=True)
         groups = margins.size // len(margins)
@@ -76,10 +104,28 @@ class ExactMetrics:
             self._margins = np.zeros((self._total, groups), np.float32)
         mine = self._margins[self._rows]
         mine[:] = margins.reshape(len(margins), groups)[: len(mine)]
-        gathered = self._ring.sum(self._margins)
-        if self._judge is None:
-            return {}
-        return self._judge.evaluate(gathered, self._name)
+        return self._margins
+
+    def evaluate(self, margins: NDArray[np.float32]) -> dict[str, float]:
+        """The metrics of margins, on the ring's first rank only, to be called by `outside_ring`.
+
+        Args:
+            margins: Array of shape (rows of all ranks, output groups): the sum of all ranks' `own_margins`.
+
+        Returns:
+            Metric name, as `validation:auc`, to value.
+        """
+        return {} if self._judge is None else self._judge.evaluate(margins)
+
+
+def outside_ring(
+    function: Callable[_Given, _Found], *given: _Given.args, **named: _Given.kwargs
+) -> Future[_Found]:
+    """Call a function in a thread that is in no ring, after what was given to it before.
+
+    What XGBoost computes there is of this process alone.
+    """
+    return _outside.submit(function, *given, **named)
 
 
 def _share(ring: Ring, count: int) -> tuple[slice, int]:
@@ -96,61 +142,3 @@ def _gathered(ring: Ring, values: NDArray[_Scalar]) -> NDArray[_Scalar]:
     everything = np.zeros(total, values.dtype)
     everything[own] = values
     return ring.sum(everything)
-
-
-class _Judge:
-    """Evaluates margins with the installed XGBoost, in a thread that is in no ring.
-
-    Args:
-        parameters: The booster's parameters.
-        labels: Array of shape (rows,), all rows of the channel.
-        given: Weights, groups and bounds of all rows, if they have any, as arguments of a DMatrix.
-    """
-
-    def __init__(
-        self,
-        parameters: Mapping[str, object],
-        labels: NDArray[np.float32],
-        given: Mapping[str, NDArray[Any]],
-    ) -> None:
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="bandstand-metrics")
-        self._parameters = {**parameters, **_WITHOUT_TREES}
-        self._parameters.pop("verbosity", None)
-        self._warned: set[str] = set()
-        self._thread.submit(self._prepare, labels, given).result()
-
-    def _prepare(self, labels: NDArray[np.float32], given: Mapping[str, NDArray[Any]]) -> None:
-        import xgboost
-
-        # In another thread than the main one XGBoost writes to stderr itself, each time: what it warns of is
-        # told below, once.
-        xgboost.set_config(verbosity=0)
-        nothing = np.full((len(labels), 1), np.nan, np.float32)
-        self._matrix = xgboost.DMatrix(nothing, labels, nthread=self._parameters.get("nthread"), **given)
-        self._booster = xgboost.Booster(self._parameters, [self._matrix])
-
-    def evaluate(self, margins: NDArray[np.float32], name: str) -> dict[str, float]:
-        """The metrics of all rows.
-
-        Args:
-            margins: Array of shape (rows, output groups).
-            name: What the metrics' names start with.
-        """
-        found = self._thread.submit(self._evaluate, margins, name).result()
-        for metric, value in found.items():
-            if not math.isfinite(value) and metric not in self._warned:
-                self._warned.add(metric)
-                note(
-                    f"warning: {metric} is {value}. Either predictions are not finite, or the metric has no "
-                    "value for these labels, as auc has none for labels of one class."
-                )
-        return found
-
-    def _evaluate(self, margins: NDArray[np.float32], name: str) -> dict[str, float]:
-        self._matrix.set_base_margin(margins if margins.shape[1] > 1 else margins[:, 0])
-        found = {}
-        # [0]  validation-auc:0.8312...  validation-logloss:0.5...
-        for part in str(self._booster.eval(self._matrix, name)).split("\t")[1:]:
-            metric, _, value = part.removeprefix(f"{name}-").rpartition(":")
-            found[f"{name}:{metric}"] = float(value)
-        return found
