@@ -47,6 +47,15 @@ class Patience:
         is_better, value = self._ring.sum(verdict)
         if is_better:
             booster.set_attr(best_score=repr(float(value)), best_iteration=str(iteration - 1))
+        return self.was_over(booster, iteration)
+
+    def was_over(self, booster: Any, iteration: int) -> bool:
+        """Whether training had to end after an iteration already, as the booster remembers.
+
+        Args:
+            booster: The `xgboost.Booster`.
+            iteration: Its last iteration, 0 if it has none.
+        """
         best = booster.attr("best_iteration")
         return iteration - (0 if best is None else int(best) + 1) >= self._rounds
 

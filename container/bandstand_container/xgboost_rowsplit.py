@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import numpy as np
 import xgboost
@@ -20,6 +21,7 @@ from bandstand.training.run import Run
 from bandstand_container.refusals import plain_refusals
 from bandstand_container.xgboost_matrix import matrix_of, note_index_base, query_problems
 from bandstand_container.xgboost_patience import Patience
+from bandstand_container.xgboost_resuming import check_resumed, resumed_model, xgboosts_first
 from bandstand_container.xgboost_settings import OWN_NAMES, Settings, read_settings
 from bandstand_container.xgboost_trial import try_labels, try_settings
 from bandstand_container.xgboost_warnings import warnings_as_notes
@@ -115,13 +117,16 @@ def train(run: Run, ring: Ring, settings: Settings, channels: dict[str, LoadedCh
             metrics[name] = ExactMetrics(ring, parameters, name, rows.labels, rows.group_weights, rows.groups)
         matrices[name] = matrix_of(rows, settings)
         del rows
-    booster = xgboost.Booster(parameters, list(matrices.values()), model_file=run.resume_path)
+    booster = xgboost.Booster(parameters, list(matrices.values()), model_file=resumed_model(run, ring))
     note_index_base(booster, base)
     booster.set_param("validate_parameters", "0")  # they have been, and names without effect were told
+    check_resumed(run, booster)
+    first = xgboosts_first(run, booster)
     patience = Patience(ring, settings.patience, settings.watched) if settings.patience else None
     pace = Pace(ring)
-    for iteration in run.iterations(settings.rounds):
-        booster.update(matrices["train"], iteration - 1)
+    given_up = patience is not None and patience.was_over(booster, run.resume_iteration)
+    for iteration in run.iterations(run.resume_iteration if given_up else settings.rounds):
+        booster.update(matrices["train"], iteration - first)
         values: dict[str, float] = {}
         for name, metric in metrics.items():
             values |= metric(booster, matrices[name])
@@ -134,8 +139,9 @@ def train(run: Run, ring: Ring, settings: Settings, channels: dict[str, LoadedCh
             if run.is_leader:
                 best = int(booster.attr("best_iteration") or 0) + 1
                 note(f"no better value since iteration {best}: training ends after {iteration}.")
+            save_checkpoint(run, booster, iteration, 1)
             break
-        run.checkpoint(iteration, booster.save_model, every=every, suffix=".ubj")
+        save_checkpoint(run, booster, iteration, every)
     if not booster.num_boosted_rounds():
         note("stopped before the first iteration: there is no model.")
         return
@@ -145,6 +151,15 @@ def train(run: Run, ring: Ring, settings: Settings, channels: dict[str, LoadedCh
     if run.is_leader:
         digest = hashlib.sha256(data).hexdigest()
         note(f"model {path}: {booster.num_boosted_rounds()} iterations, {len(data)} bytes, sha256 {digest}.")
+
+
+def save_checkpoint(run: Run, booster: xgboost.Booster, iteration: int, every: int) -> None:
+    """Write the model as the checkpoint of an iteration if that is due; it is the same on all ranks."""
+
+    def save(path: Path) -> None:
+        path.write_bytes(booster.save_raw("ubj"))
+
+    run.checkpoint(iteration, save, every=every, suffix=".ubj", shared=True)
 
 
 def require_one_model(ring: Ring, booster: xgboost.Booster) -> None:

@@ -24,12 +24,13 @@ def write(text: str):
 
 def save(checkpoints: Checkpoints, *iterations: int, keep: int = 9) -> None:
     for iteration in iterations:
-        checkpoints.save(iteration, write(f"state {iteration}"), keep=keep)
+        assert checkpoints.write(iteration, write(f"state {iteration}")) is None
+    checkpoints.prune(keep)
 
 
 def test_the_newest_few_are_kept_and_can_be_read(checkpoints: Checkpoints):
     save(checkpoints, 1, 2, 3, 4, keep=2)
-    assert checkpoints.usable() == [3, 4]
+    assert list(checkpoints.find()) == [3, 4]
     assert checkpoints.path(4).read_text() == "state 4"
     assert len(list(checkpoints.folder.iterdir())) == 4
 
@@ -40,16 +41,16 @@ def test_a_folder_can_be_a_checkpoint(checkpoints: Checkpoints):
         (path / "sub" / "part").write_text("x")
 
     checkpoints.save(7, folder, keep=1)
-    assert checkpoints.usable() == [7]
+    assert list(checkpoints.find()) == [7]
     (checkpoints.path(7) / "sub" / "part").write_text("y")
-    assert checkpoints.usable() == []
+    assert list(checkpoints.find()) == []
 
 
 def test_a_suffix_is_kept_for_libraries_that_need_it(checkpoints: Checkpoints):
     checkpoints.save(7, write("x"), keep=1, suffix=".ubj")
     assert checkpoints.path(7).name == "iteration-00000007.algo-1.ubj"
     checkpoints.save(8, write("x"), keep=1, suffix=".ubj")
-    assert checkpoints.usable() == [8]
+    assert list(checkpoints.find()) == [8]
     assert len(list(checkpoints.folder.iterdir())) == 2
 
 
@@ -71,7 +72,7 @@ def test_a_suffix_is_kept_for_libraries_that_need_it(checkpoints: Checkpoints):
 def test_one_that_cannot_be_used_is_skipped_with_a_note(checkpoints: Checkpoints, capsys, damage, why: str):
     save(checkpoints, 1, 2)
     damage(checkpoints)
-    assert checkpoints.usable() == [1]
+    assert list(checkpoints.find()) == [1]
     assert why in capsys.readouterr().err
 
 
@@ -80,7 +81,7 @@ def test_foreign_files_are_noted_and_other_hosts_files_are_not(checkpoints: Chec
     Checkpoints(checkpoints.folder, "a-job", "algo-2").save(1, write("other"), keep=2)
     (checkpoints.folder / "stray.bin").touch()
     (checkpoints.folder / ".bandstand-unfinished-x").mkdir()
-    assert checkpoints.usable() == [1]
+    assert list(checkpoints.find()) == [1]
     notes = capsys.readouterr().err
     assert notes.count("skipped") == 1
     assert "stray.bin" in notes
@@ -95,7 +96,7 @@ def test_a_save_that_fails_leaves_the_older_one(checkpoints: Checkpoints):
 
     with pytest.raises(OSError, match="disk full"):
         checkpoints.save(2, fail, keep=1)
-    assert checkpoints.usable() == [1]
+    assert list(checkpoints.find()) == [1]
     assert len(list(checkpoints.folder.iterdir())) == 2
 
 
@@ -107,7 +108,7 @@ def test_a_save_that_writes_elsewhere_is_told_what_it_wrote(checkpoints: Checkpo
 def test_those_of_an_attempt_that_was_not_resumed_are_removed(checkpoints: Checkpoints):
     save(checkpoints, 8, 9)
     save(checkpoints, 3, keep=2)
-    assert checkpoints.usable() == [3]
+    assert list(checkpoints.find()) == [3]
 
 
 def test_a_record_cannot_point_out_of_the_folder(checkpoints: Checkpoints, tmp_path: Path):
@@ -116,7 +117,7 @@ def test_a_record_cannot_point_out_of_the_folder(checkpoints: Checkpoints, tmp_p
     precious.write_text("x")
     record = checkpoints._record(1)
     record.write_text(json.dumps({**json.loads(record.read_text()), "name": "../precious"}))
-    assert checkpoints.usable() == []
+    assert list(checkpoints.find()) == []
     save(checkpoints, 1)
     assert precious.exists()
 

@@ -42,7 +42,7 @@ class Maker:
         at = replace(self.at, **changes)
         checkpoints = Checkpoints(at.folders.checkpoints / "a-job", "a-job", "algo-1")
         if resume:
-            checkpoints.save(resume, lambda path: path.write_text("state"), keep=1)
+            checkpoints.write(resume, lambda path: path.write_text("state"))
         return Run(at, Alone(), self.stop, checkpoints, resume, clock=lambda: self.now)
 
 

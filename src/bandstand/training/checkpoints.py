@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import json
+import contextlib
+import glob
 import re
-import shutil
-import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
-from bandstand.atomic_files import UNFINISHED
+from bandstand.atomic_files import PART, UNFINISHED
 from bandstand.errors import JobError
 from bandstand.sagemaker_files import write_atomically
+from bandstand.training.checkpoint_record import Record, fingerprint, read_record, settings_of
 from bandstand.training.output import note
-from bandstand.training.saving import save_atomically
+from bandstand.training.saving import DiskError, disk_errors, remove, save_atomically
 
-_RECORD = re.compile(r"iteration-([0-9]{8,})\.(.+)\.complete")
-_DATA = re.compile(r"iteration-[0-9]{8,}\..+")
-_CHUNK = 1 << 20
+_ENDING = ".complete"
+_RECORD = re.compile(rf"iteration-([0-9]{{8,}})\.(.+)\{_ENDING}")
+_OURS = re.compile(r"\.?iteration-[0-9]{8,}\..+")
 
 
 class Checkpoints:
@@ -32,124 +31,168 @@ class Checkpoints:
         folder: Where they live: the job's own folder.
         job: The training job's name.
         host: This host's name.
+        hyperparameters: What the state depends on.
     """
 
-    def __init__(self, folder: Path, job: str, host: str) -> None:
+    def __init__(
+        self, folder: Path, job: str, host: str, hyperparameters: Mapping[str, str] | None = None
+    ) -> None:
         self.folder = folder
+        self._settings = settings_of(hyperparameters or {})
         self._job = job
         self._host = host
+        self._attempt = ""
+        self._valid: dict[int, Record] = {}
+        self._told: str | None = None
 
-    def usable(self) -> list[int]:
-        """The iterations with a complete checkpoint of this job, ascending; others are noted and skipped."""
-        found = []
-        for entry in sorted(self.folder.iterdir()) if self.folder.is_dir() else ():
-            record = _RECORD.fullmatch(entry.name)
-            if record is None:
-                if not entry.name.startswith(UNFINISHED) and not self._is_known(entry):
-                    note(f"checkpoint {entry}: skipped, since no complete record of this job names it.")
-            elif record[2] == self._host:
-                fault = self._fault(entry, int(record[1]))
-                if fault:
-                    note(f"checkpoint {entry.with_suffix('')}: skipped, since {fault}.")
-                else:
-                    found.append(int(record[1]))
-        return found
+    def find(self) -> Mapping[int, Record]:
+        """Look for complete checkpoints of this job and host, once nobody writes into the folder any more.
 
-    def path(self, iteration: int) -> Path:
-        """Where the data of a usable checkpoint stands."""
-        name: str = json.loads(self._record(iteration).read_text(encoding="utf-8"))["name"]
-        return self.folder / name
+        What an interrupted write has left is removed; what cannot be used is noted and skipped.
 
-    def save(self, iteration: int, save: Callable[[Path], object], *, keep: int, suffix: str = "") -> None:
-        """Write a checkpoint, then remove those that are no longer wanted.
+        Returns:
+            Iteration to record, ascending.
+        """
+        self._valid = {}
+        try:
+            entries = sorted(self.folder.iterdir()) if self.folder.exists() else []
+        except OSError as error:
+            note(f"checkpoints in {self.folder} cannot be read ({error.strerror or error}): there are none.")
+            return self._valid
+        data = {self._record_path(number).stem for number in self._records(entries)}
+        for entry in entries:
+            if self._is_leftover(entry, data):
+                with contextlib.suppress(DiskError):
+                    remove(entry)
+            elif not _OURS.fullmatch(entry.name):
+                note(f"checkpoint {entry}: skipped, since no complete record of this job names it.")
+        for number, path in self._records(entries).items():
+            try:
+                record = read_record(path)
+                fault = record.fault(self._job, number, self.folder)
+            except JobError as error:
+                fault = str(error)
+            if fault:
+                note(f"checkpoint {path.with_suffix('')}: skipped, since {fault}.")
+            else:
+                self._valid[number] = record
+        return dict(self._valid)
+
+    def changed_settings(self, iteration: int) -> list[str]:
+        """Names of hyperparameters that are not what they were when a usable checkpoint was written."""
+        before = self._valid[iteration].settings
+        names = sorted({*before, *self._settings})
+        return [name for name in names if before.get(name) != self._settings.get(name)]
+
+    def find_one(self, iteration: int) -> None:
+        """Take a checkpoint for usable that another rank of this host has found to be."""
+        path = self._record_path(iteration)
+        if path.exists():
+            self._valid = {iteration: read_record(path)}
+
+    def go_on(self, iteration: int, attempt: str) -> None:
+        """Take what comes after an iteration for stale: other hosts cannot go on from it.
+
+        Args:
+            iteration: The one that the job goes on after.
+            attempt: Names this start of the job in what is written from now on.
+        """
+        self._attempt = attempt
+        self._valid = {number: record for number, record in self._valid.items() if number <= iteration}
+
+    def path(self, iteration: int) -> Path | None:
+        """Where the data of a usable checkpoint of this host stands, None if it has none."""
+        record = self._valid.get(iteration)
+        return None if record is None else self.folder / Path(record.name).name
+
+    def write(
+        self, iteration: int, save: Callable[[Path], object], *, suffix: str = "", shared: bool = False
+    ) -> str | None:
+        """Write a checkpoint; older ones stay until they are pruned.
 
         Args:
             iteration: The iteration that it follows.
             save: Writes the state to the path that it is given, as a file or a folder.
-            keep: How many of the newest checkpoints stay.
             suffix: Ending of the file's name, for libraries that choose their format by it (`.ubj`, `.npz`).
+            shared: Whether it is the state of all hosts.
+
+        Returns:
+            None, or why the disk does not take it, which is noted.
+
+        Raises:
+            JobError: If the function wrote nothing at the path that it was given.
         """
-        record = self._record(iteration)
-        if record.exists():
-            self._remove(record)
-        data = self.folder / f"{record.stem}{suffix}"
-        save_atomically(data, save)
-        content = {
-            "job": self._job,
-            "iteration": iteration,
-            "name": data.name,
-            "files": _fingerprint(data),
-        }
-        write_atomically(record, json.dumps(content))
-        mine = sorted(
-            (int(match[1]), entry)
-            for entry in self.folder.iterdir()
-            if (match := _RECORD.fullmatch(entry.name)) and match[2] == self._host
-        )
-        older = [entry for number, entry in mine if number <= iteration]
-        # Newer ones are of an earlier attempt, from which the hosts could not all go on.
-        newer = [entry for number, entry in mine if number > iteration]
-        for entry in [*older[:-keep], *newer]:
-            self._remove(entry)
-
-    def _record(self, iteration: int) -> Path:
-        return self.folder / f"iteration-{iteration:08d}.{self._host}.complete"
-
-    def _is_known(self, entry: Path) -> bool:
-        return bool(_DATA.fullmatch(entry.name)) and any(
-            other.name.endswith(".complete") and entry.name.startswith(other.stem)
-            for other in self.folder.glob(f"{entry.name.partition('.')[0]}.*.complete")
-        )
-
-    def _remove(self, record: Path) -> None:
+        path = self._record_path(iteration)
+        data = self.folder / f"{path.stem}{suffix}"
         try:
-            name = str(_read(record)["name"])
-        except JobError:
-            name = record.stem
-        record.unlink(missing_ok=True)
-        data = self.folder / Path(name).name
-        if data.is_dir():
-            shutil.rmtree(data)
-        else:
-            data.unlink(missing_ok=True)
-
-    def _fault(self, record: Path, iteration: int) -> str | None:
-        try:
-            content = _read(record)
-        except JobError as error:
+            self._remove(iteration)
+            save_atomically(data, save)
+            with disk_errors(self.folder):
+                record = Record(
+                    job=self._job,
+                    iteration=iteration,
+                    name=data.name,
+                    files=fingerprint(data),
+                    attempt=self._attempt,
+                    shared=shared,
+                    settings=self._settings,
+                )
+                write_atomically(path, record.written())
+        except DiskError as error:
+            self._tell(iteration, str(error))
             return str(error)
-        if content["job"] != self._job or content["iteration"] != iteration:
-            return f"it is of job {content['job']!r}, iteration {content['iteration']}"
-        data = self.folder / Path(str(content["name"])).name
-        if not data.exists():
-            return f"{data.name} is missing"
-        if _fingerprint(data) != content["files"]:
-            return "its size or checksum is not what was written: it is cut short or damaged"
+        self._valid[iteration] = record
+        self._told = None
         return None
 
+    def drop(self, iteration: int) -> None:
+        """Remove one checkpoint of this host, since other hosts lack theirs."""
+        with contextlib.suppress(DiskError):  # a stale one is known by its attempt
+            self._remove(iteration)
 
-def _read(record: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(record.read_text(encoding="utf-8"))
-        if isinstance(content, dict) and {"job", "iteration", "name", "files"} <= content.keys():
-            return content
-    except (OSError, ValueError) as error:
-        raise JobError(f"its record cannot be read ({error})") from None
-    raise JobError("its record is not one of ours")
+    def prune(self, keep: int) -> None:
+        """Remove all checkpoints of this host but the newest usable ones.
 
+        Args:
+            keep: How many stay.
+        """
+        wanted = sorted(self._valid)[-keep:]
+        try:
+            for number in self._records(self.folder.iterdir()):
+                if number not in wanted:
+                    self._remove(number)
+        except (DiskError, OSError) as error:
+            note(f"checkpoints that are no longer needed could not be removed: {error}")
 
-def _fingerprint(data: Path) -> dict[str, list[int]]:
-    """Every file below a path, with its size in bytes and its CRC-32."""
-    files = sorted(path for path in data.rglob("*") if path.is_file()) if data.is_dir() else [data]
-    return {
-        "" if path == data else path.relative_to(data).as_posix(): [path.stat().st_size, _checksum(path)]
-        for path in files
-    }
+    def _tell(self, iteration: int, fault: str) -> None:
+        if fault != self._told:
+            older = f", the last one stays that of iteration {max(self._valid)}" if self._valid else ""
+            note(f"no checkpoint of iteration {iteration}: {fault}. The training goes on{older}.")
+        self._told = fault
 
+    def _record_path(self, iteration: int) -> Path:
+        return self.folder / f"iteration-{iteration:08d}.{self._host}{_ENDING}"
 
-def _checksum(path: Path) -> int:
-    checksum = 0
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            checksum = zlib.crc32(chunk, checksum)
-    return checksum
+    def _records(self, entries: Iterable[Path]) -> dict[int, Path]:
+        """This host's records by iteration."""
+        found = [(match, entry) for entry in entries if (match := _RECORD.fullmatch(entry.name))]
+        mine = {int(match[1]): entry for match, entry in found if match[2] == self._host}
+        return dict(sorted(mine.items()))
+
+    def _is_leftover(self, entry: Path, complete: Collection[str]) -> bool:
+        """Whether an interrupted write has left it; `complete` are this host's checkpoints with a record."""
+        if entry.name.startswith(UNFINISHED):
+            return True
+        if entry.name.startswith(".iteration-") and entry.name.endswith(PART):
+            return True
+        own = re.fullmatch(rf"(iteration-[0-9]{{8,}}\.{re.escape(self._host)})(\..+)?", entry.name)
+        return own is not None and own[1] not in complete
+
+    def _remove(self, iteration: int) -> None:
+        """Remove one of this host's checkpoints, the record first."""
+        self._valid.pop(iteration, None)
+        path = self._record_path(iteration)
+        remove(path)
+        for data in self.folder.glob(f"{glob.escape(path.stem)}*"):
+            if data.name == path.stem or data.name.startswith(f"{path.stem}."):
+                remove(data)

@@ -29,3 +29,12 @@ def one_number(what: str, value: object) -> float:
     except (TypeError, ValueError):
         found = f"{str(value)[:100]!r} ({type(value).__name__})"
         raise JobError(f"{what} takes one number; found {found}.") from None
+
+
+def saving_function(what: str, value: object) -> None:
+    """A function that takes a path; `what` names the call and the argument in the error."""
+    if not callable(value):
+        raise JobError(
+            f"{what} takes a function that writes to the path it is given, such as `lambda path: "
+            f"path.write_text(...)`; found {value!r}."
+        )

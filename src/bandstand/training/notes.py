@@ -1,4 +1,4 @@
-"""Notes of a rank on stderr that process 1 reads: how each is written, and how it is read."""
+"""Notes of a rank on stderr that programs read: how each is written, and how it is read."""
 
 from __future__ import annotations
 
@@ -19,6 +19,11 @@ def started_process(lines: bytes) -> int | None:
         return None
     found = _STARTED.search(lines)
     return int(found[1]) if found else None
+
+
+def resumed_note(iteration: int) -> str:
+    """What the first rank notes of a job that goes on: its first metrics are those of the next iteration."""
+    return f"goes on after iteration {iteration}, the newest checkpoint that all hosts can use."
 
 
 def rows_note(rank: int, host: str, rows: int) -> str:

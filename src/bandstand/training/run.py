@@ -12,7 +12,7 @@ from bandstand.hyperparameters import nearest
 from bandstand.metrics import format_line
 from bandstand.training.average import weighted_mean
 from bandstand.training.checkpoints import Checkpoints
-from bandstand.training.checks import Number, one_number, whole_number
+from bandstand.training.checks import Number, one_number, saving_function, whole_number
 from bandstand.training.notes import rows_note
 from bandstand.training.output import note, print_line
 from bandstand.training.saving import save_atomically
@@ -43,7 +43,8 @@ class Run:
         output_dir: Becomes output.tar.gz.
         checkpoint_dir: The job's own folder, kept over a restart.
         resume_iteration: The iteration that the training goes on from, 0 at the first start.
-        resume_path: The checkpoint to load, None if there is none.
+        resume_path: The checkpoint to load, None if there is none; one that was written with `shared=True` is
+            there for the ranks of the first host only, which hand it on.
     """
 
     def __init__(
@@ -71,7 +72,7 @@ class Run:
         self.output_dir = at.folders.output_data
         self.checkpoint_dir = checkpoints.folder
         self.resume_iteration = resume_iteration
-        self.resume_path: Path | None = checkpoints.path(resume_iteration) if resume_iteration else None
+        self.resume_path = checkpoints.path(resume_iteration)
         self._team = team
         self._stop = stop
         self._checkpoints = checkpoints
@@ -118,8 +119,8 @@ class Run:
         """The numbers of the iterations to run.
 
         Goes on after `resume_iteration` (the first loop of a script does), and ends early when the job is
-        stopped: on all ranks after the same iteration, and with the checkpoint that was last offered, if it
-            was not due, written.
+        stopped: on all ranks after the same iteration. The checkpoint that was offered in the last iteration
+        is written at the end even if it was not due, so that a restart trains nothing again.
 
         Args:
             count: How many iterations the whole training has, whatever was done before a restart.
@@ -141,20 +142,22 @@ class Run:
     def _iterate(
         self, loop: int, done: int, total: int, stop_agreed: Callable[[], bool] | None
     ) -> Iterator[int]:
+        if done >= total and done and self.is_leader:
+            note(f"{done} iterations are done, {total} are asked for: nothing is left to train.")
+        self._offered = None
         for iteration in range(done + 1, total + 1):
-            self._offered = None if iteration == done + 1 else self._offered
             asked = self._stop.asked
             if stop_agreed is not None and iteration > done + 1:
                 asked = stop_agreed()
             asks_leader = stop_agreed is None or asked or iteration == done + 1
             if asks_leader and not self._team.enter((loop, iteration), asked):
-                if self._offered is not None:
-                    self._offered()
                 if self.is_leader:
                     note(f"asked to stop: every rank leaves after iteration {iteration - 1} of {total}.")
-                return
-            self._step = (loop, iteration)
+                break
+            self._step, self._offered = (loop, iteration), None
             yield iteration
+        if self._offered is not None:
+            self._offered()
 
     def report(
         self, iteration: int, values: Mapping[str, float], goals: Mapping[str, str] | None = None
@@ -197,11 +200,15 @@ class Run:
         every_seconds: float | None = None,
         keep: int = 2,
         suffix: str = "",
+        shared: bool = False,
     ) -> bool:
-        """Write a checkpoint if one is due; every rank calls it, the first rank of each host writes.
+        """Write a checkpoint if one is due; every rank calls it, after its report of the iteration.
 
         With neither `every` nor `every_seconds` it is due each time, with both when either says so. When the
-        job is stopped, the last iteration's checkpoint is written even if it was not due.
+        loop ends or the job is stopped, the last iteration's is written even if it was not due. The first
+        rank of each host writes, and older ones are removed once all hosts have theirs: with several hosts, a
+        checkpoint that is not `shared` is a collective. If the disk does not take one, that is noted, the
+        older ones stay, and the training goes on.
 
         Args:
             iteration: The iteration that has just ended.
@@ -211,27 +218,42 @@ class Run:
                 collective.
             keep: How many of the newest checkpoints stay.
             suffix: Ending of the file's name, for libraries that choose their format by it (`.ubj`, `.npz`).
+            shared: Whether the state is the same on all ranks. The leader alone writes it then; whatever
+                hosts go on from it, the first one's ranks have `resume_path`, and hand the state on.
 
         Returns:
-            Whether a checkpoint was written, on this host or by another rank of it.
+            Whether a checkpoint was due.
 
         Raises:
             JobError: If an argument is out of range, or `save` wrote nothing at its path.
         """
         number = whole_number("checkpoint(iteration)", iteration, 1)
+        saving_function("checkpoint(save)", save)
         whole_number("checkpoint(keep=)", keep, 1)
+        if suffix and (suffix[0] != "." or "/" in suffix or suffix.endswith((".complete", "."))):
+            raise JobError(f"checkpoint(suffix=) takes an ending such as '.npz'; found {suffix!r}.")
         due = every is None and every_seconds is None
         if every is not None:
             due = number % whole_number("checkpoint(every=)", every, 1) == 0
         if every_seconds is not None:
+            if not one_number("checkpoint(every_seconds=)", every_seconds) >= 0:
+                raise JobError(
+                    f"checkpoint(every_seconds=) takes 0 or more seconds; found {every_seconds!r}."
+                )
             late = self._clock() - self._last_save >= every_seconds
             due = bool(self._team.broadcast(due or late, 0, self._step))
 
         def write() -> None:
             self._offered = None
             self._last_save = self._clock()
-            if self.local_rank == 0:
-                self._checkpoints.save(number, save, keep=keep, suffix=suffix)
+            writes = self.is_leader if shared else self.local_rank == 0
+            fault = self._checkpoints.write(number, save, suffix=suffix, shared=shared) if writes else None
+            alone = shared or len(self.hosts) == 1
+            faults = [fault] if alone else self._team.gather("checkpoint", fault, self._step)
+            if writes and not any(faults):
+                self._checkpoints.prune(keep)
+            elif writes and fault is None:
+                self._checkpoints.drop(number)
 
         if due:
             write()
@@ -252,6 +274,7 @@ class Run:
         Raises:
             JobError: If the name leads out of the model folder, or `save` wrote nothing at its path.
         """
+        saving_function("save_model(save)", save)
         relative = Path(name)
         if not relative.name or relative.is_absolute() or ".." in relative.parts:
             raise JobError(f"A model's name is a path below the model folder; found {name!r}.")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import secrets
 from typing import cast
 
 from bandstand.errors import JobError
 from bandstand.training.checkpoints import Checkpoints
-from bandstand.training.notes import started_note
+from bandstand.training.notes import resumed_note, started_note
 from bandstand.training.output import note
+from bandstand.training.resuming import Offer, newest_common, offer_of
 from bandstand.training.run import Run
 from bandstand.training.stopping import StopFlag
 from bandstand.training.surroundings import Surroundings, look_around
@@ -46,7 +48,7 @@ def _start() -> Run:
     stop = StopFlag()
     stop.listen()
     folder = at.folders.checkpoints / at.job_name if at.inside else at.folders.checkpoints
-    checkpoints = Checkpoints(folder, at.job_name, at.cluster.current_host)
+    checkpoints = Checkpoints(folder, at.job_name, at.cluster.current_host, at.hyperparameters)
     if not at.inside:
         note(f"no training job here: one host, one rank, no settings; the model goes to {at.folders.model}.")
         return Run(at, Alone(), stop, checkpoints)
@@ -65,12 +67,18 @@ def _team(at: Surroundings) -> Team:
 
 def _agree(at: Surroundings, team: Team, checkpoints: Checkpoints) -> int:
     """The newest iteration from which every host can go on, 0 if there is none."""
-    mine = checkpoints.usable() if at.local_rank == 0 else None
-    offers = cast("list[list[int] | None]", team.gather("start", mine, (0, 0)))
-    usable = [set(offer) for offer in offers if offer is not None]
-    newest = max(set.intersection(*usable), default=0)
-    if newest and at.rank == 0:
-        note(f"goes on after iteration {newest}, the newest checkpoint that all hosts can use.")
-    elif at.rank == 0 and any(usable):
+    mine = offer_of(checkpoints.find(), secrets.token_hex(8)) if at.local_rank == 0 else None
+    gathered = cast("list[Offer | None]", team.gather("start", mine, (0, 0)))
+    offers = [offer for offer in gathered if offer is not None]
+    newest = newest_common(offers)
+    if at.local_rank:  # the first rank of the host has looked, and nobody has written since
+        checkpoints.find_one(newest)
+    checkpoints.go_on(newest, offers[0]["attempt"])
+    if at.rank == 0 and newest:
+        note(resumed_note(newest))
+        changed = checkpoints.changed_settings(newest)
+        if changed:
+            note(f"differs from what the checkpoint was trained with: {', '.join(changed)}.")
+    elif at.rank == 0 and any(offer["checkpoints"] for offer in offers):
         note("starts anew: no iteration has a checkpoint that all hosts can use.")
     return newest
