@@ -14,11 +14,11 @@ import bandstand
 from bandstand.errors import InputError, JobError
 from bandstand.training.exact import ExactMetrics
 from bandstand.training.output import note
+from bandstand.training.refusals import plain_refusals
 from bandstand.training.ring import Ring, join_ring, plain_message
 from bandstand.training.ring_members import settle
 from bandstand.training.rows import LoadedChannel, load, rank_names
 from bandstand.training.run import Run
-from bandstand_container.refusals import plain_refusals
 from bandstand_container.xgboost_matrix import matrix_of, note_index_base, query_problems
 from bandstand_container.xgboost_patience import Patience
 from bandstand_container.xgboost_resuming import check_resumed, resumed_model, xgboosts_first

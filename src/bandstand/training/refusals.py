@@ -1,4 +1,4 @@
-"""How a built-in algorithm refuses what it was given: as the job's failure reason, with no traceback."""
+"""How a program refuses what it was given: as the job's failure reason, with no traceback."""
 
 from __future__ import annotations
 
