@@ -13,7 +13,8 @@ from bandstand.errors import InputError, JobError
 from bandstand.hyperparameters import Hyperparameters
 from bandstand.sagemaker_files import Channel, Cluster, Folders
 from bandstand.training.checkpoints import Checkpoints
-from bandstand.training.run import Run, await_reason
+from bandstand.training.lost_ranks import await_reason
+from bandstand.training.run import Run
 from bandstand.training.surroundings import Surroundings
 from bandstand.training.team import Alone
 
@@ -231,8 +232,8 @@ def test_rows_are_noted_for_the_failure_reason(make: Maker, capsys):
 
 def test_waiting_for_the_reason_of_a_failure_is_no_call_of_an_iteration(make: Maker, monkeypatch):
     calls = []
-    monkeypatch.setattr(Alone, "gather", lambda team, operation, value, step: calls.append((operation, step)))
+    monkeypatch.setattr(Alone, "gather", lambda team, *call: calls.append(call))
     run = make()
     assert next(run.iterations(3)) == 1
-    await_reason(run)
-    assert calls == [("barrier", (0, 0))]
+    await_reason(run, "lost its connection")
+    assert calls == [("reason", "lost its connection, in iteration 1,", (0, 0))]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
-import signal
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -13,8 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bandstand.errors import JobError
+from bandstand.training.leader_address import leader_address
+from bandstand.training.lost_ranks import await_reason
 from bandstand.training.output import note
-from bandstand.training.run import Run, await_reason
+from bandstand.training.run import Run
+from bandstand.training.undisturbed import undisturbed
 
 FORM_SECONDS = 300
 """How long the ring may take to form, once every rank has come so far, and to be taken down."""
@@ -23,15 +24,6 @@ LONGEST_WAIT_SECONDS = 7 * 86400
 """How long a rank waits for a slower one in a collective. One that has died is noticed at once by its
 connection; XGBoost's own limit, half an hour, would end a healthy job whose iterations take longer on one
 rank."""
-
-_OWN_FAULTS = {
-    signal.SIGABRT,
-    signal.SIGBUS,
-    signal.SIGFPE,
-    signal.SIGILL,
-    signal.SIGSEGV,
-    signal.SIGTRAP,
-}
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
@@ -125,7 +117,7 @@ def join_ring(run: Run, members: Sequence[int] | None = None) -> Iterator[Ring |
             raise
         # The member that died knows why; the leader hears it from its host and ends this rank, here.
         note("lost the connection to another rank of the ring; waiting for the reason.")
-        await_reason(run)
+        await_reason(run, "lost its connection in the ring")
         raise JobError(f"XGBoost lost the connection to another rank: {plain_message(error)}") from None
     finally:
         if tracker is not None:
@@ -167,21 +159,20 @@ def _start_tracker(run: Run, size: int) -> tuple[Any, dict[str, Any]]:
     import xgboost
     from xgboost.tracker import RabitTracker
 
-    # Another host's view of the leader's address is one at which the leader can be reached.
-    views = run.gather((os.environ.get("BANDSTAND_MEET") or "127.0.0.1:0").rpartition(":")[0].strip("[]"))
+    address = leader_address(run)
     tracker = None
     reply: dict[str, Any] = {}
     if run.is_leader:
         try:
-            tracker = RabitTracker(size, views[-1], sortby="task", timeout=FORM_SECONDS)
-            with _undisturbed():
+            tracker = RabitTracker(size, address, sortby="task", timeout=FORM_SECONDS)
+            with undisturbed():
                 tracker.start()
             reply = {"arguments": tracker.worker_args()}
         except xgboost.core.XGBoostError as error:
             reply = {"fault": plain_message(error)}
     reply = run.broadcast(reply)
     if "fault" in reply:
-        raise JobError(f"XGBoost's tracker cannot listen at {views[-1]}: {reply['fault']}.")
+        raise JobError(f"XGBoost's tracker cannot listen at {address}: {reply['fault']}.")
     return tracker, reply["arguments"]
 
 
@@ -191,27 +182,13 @@ def _connected(arguments: dict[str, Any], position: int) -> Iterator[None]:
     from xgboost import collective
 
     # "Task 00000001 got rank 1" is no news.
-    with contextlib.redirect_stdout(io.StringIO()), _undisturbed():
+    with contextlib.redirect_stdout(io.StringIO()), undisturbed():
         collective.init(dmlc_task_id=f"{position:08d}", dmlc_timeout=LONGEST_WAIT_SECONDS, **arguments)
     try:
         yield
     except BaseException:
-        with contextlib.suppress(xgboost.core.XGBoostError), _undisturbed():
+        with contextlib.suppress(xgboost.core.XGBoostError), undisturbed():
             collective.finalize()
         raise
-    with _undisturbed():
+    with undisturbed():
         collective.finalize()
-
-
-@contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Keep signals from this thread until the block is over, and for good from threads that start in it.
-
-    While the ring is formed and taken down, XGBoost takes a call that a signal has interrupted (EINTR, see
-    signal(7)) for a broken connection.
-    """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals() - _OWN_FAULTS)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

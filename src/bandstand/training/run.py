@@ -325,14 +325,3 @@ class Run:
     def note_rows(self, rows: int) -> None:
         """Log how many rows this rank trains on; a failure reason that has no other clue tells it."""
         note(rows_note(self.rank, self.host, whole_number("note_rows(rows)", rows, 0)))
-
-
-def await_reason(run: Run) -> None:
-    """Wait, on a rank that has noticed the loss of another, until the leader tells why the job has failed.
-
-    Ranks notice it in different iterations, so that this is no call of any one of them.
-
-    Args:
-        run: This rank; `JobOver` ends it once the reason is known.
-    """
-    run._team.gather("barrier", None, (0, 0))

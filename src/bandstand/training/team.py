@@ -10,7 +10,7 @@ from bandstand.errors import JobError
 MAX_VALUE = 4 << 20
 """Bytes of JSON that one rank may give to a collective."""
 
-Operation = Literal["start", "mean", "gather", "broadcast", "barrier", "checkpoint"]
+Operation = Literal["start", "mean", "gather", "broadcast", "barrier", "checkpoint", "reason"]
 Step = tuple[int, int]
 """Which training loop of the script, from 1, and which iteration of it: what comes later is greater."""
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bandstand.errors import BandstandError
+from bandstand.training.meet.bereft import Bereft, Loss
 from bandstand.training.meet.collectives import Call, Collectives
 from bandstand.training.meet.wire import Message
 
@@ -83,6 +84,7 @@ class Meeting:
         self._linger_until = now
         self._has_ended = False
         self._collectives = Collectives(len(self._hosts) * ranks_per_host, self._name)
+        self._bereft = Bereft(len(self._hosts) * ranks_per_host, self._name)
 
     def join(self, message: Message, now: float) -> tuple[Member, Sends]:
         """Somebody who has the key says who it is.
@@ -156,6 +158,9 @@ class Meeting:
             return []
         if self._judge_at is not None:
             return self._judge(now)
+        if self._bereft.judge_at is not None and now >= self._bereft.judge_at:
+            rank, reason = self._bereft.blame()
+            return self._fail(Failure(now, False, reason, self._host_of(rank)), (), now)
         missing = [host for host in self._hosts if host not in self._joined]
         if self._stop_after is None and missing and now >= self._start_by:
             return self._fail(Failure(now, False, self._absence(missing), missing[0]), (), now)
@@ -175,7 +180,7 @@ class Meeting:
         if self._judge_at is not None:
             return self._judge_at
         if self._begun:
-            return self._remind_at
+            return min(self._remind_at, self._bereft.judge_at or self._remind_at)
         if self._stop_after is None:
             return min(self._start_by, self._remind_at)
         return min(self._linger_until, self._remind_at) if self._all_ended else self._remind_at
@@ -220,10 +225,21 @@ class Meeting:
         return sends
 
     def _call(self, rank: int, message: Message, now: float) -> Sends:
+        if message["operation"] == "reason":
+            return self._await_reason(rank, Loss(str(message["value"]), now))
         call = Call(message["operation"], message["root"], tuple(message["step"]), message["value"], now)
         if not self._collectives.waiting:
             self._remind_at = now + REMIND
         return list(self._collectives.call(rank, call))
+
+    def _await_reason(self, rank: int, loss: Loss) -> Sends:
+        """A rank has lost others in a collective of its framework; if all have, each knows as much as any."""
+        self._bereft.add(rank, loss)
+        if not self._bereft.are_all:
+            return []
+        sends: Sends = [(rank, {"kind": "result", "value": None}) for rank in self._bereft.ranks]
+        self._bereft.clear()
+        return sends
 
     def _stop(self, now: float) -> Sends:
         if self._stop_after is not None:
@@ -247,7 +263,8 @@ class Meeting:
         first = min(self._failures, key=lambda failure: (failure.secondary, failure.at))
         self._verdict = {"kind": "failed", "reason": first.reason, "host": first.host}
         self._linger_until = now if now >= self._start_by else now + LINGER
-        return [*self._collectives.fail(first.reason), *self._to_hosts(self._verdict)]
+        waiting = [(rank, {"kind": "failed", "value": first.reason}) for rank in self._bereft.ranks]
+        return [*self._collectives.fail(first.reason), *waiting, *self._to_hosts(self._verdict)]
 
     def _to_hosts(self, message: Message) -> Sends:
         return [(host, message) for host in self._joined]
@@ -279,4 +296,7 @@ class Meeting:
         self._say(f"{len(self._joined)} of {len(self._hosts)} hosts joined{waiting}.")
 
     def _name(self, rank: int) -> str:
-        return f"rank {rank} on {self._hosts[rank // self._ranks_per_host]}"
+        return f"rank {rank} on {self._host_of(rank)}"
+
+    def _host_of(self, rank: int) -> str:
+        return self._hosts[rank // self._ranks_per_host]

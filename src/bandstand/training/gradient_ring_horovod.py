@@ -1,0 +1,178 @@
+"""Horovod's ring without its launcher: slots, rendezvous and network interface come from the job."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any
+
+from bandstand.errors import JobError
+from bandstand.training.gradient_ring import LostRingError
+from bandstand.training.leader_address import interface_to, leader_address
+from bandstand.training.run import Run
+from bandstand.training.undisturbed import undisturbed
+
+_SHUT_DOWN = "Horovod has been shut down"
+
+
+class HorovodTransport:
+    """Horovod, initialized. Implements `Transport`.
+
+    Args:
+        server: The leader's rendezvous, None on the other ranks.
+    """
+
+    name = "horovod"
+
+    def __init__(self, server: Any, stall_seconds: float) -> None:
+        import horovod.torch as hvd
+
+        self._hvd = hvd
+        self._server = server
+        self._stall_seconds = stall_seconds
+
+    def sum(self, tensor: Any) -> None:
+        """Replace a tensor by its sum over all ranks.
+
+        Horovod remembers what it has agreed on by name, so calls of the same kind share one.
+        """
+        try:
+            self._hvd.allreduce_(tensor, op=self._hvd.Sum, name=_name("sum", tensor))
+        except self._hvd.HorovodInternalError as error:
+            raise LostRingError(self._plain(error)) from None
+
+    def broadcast(self, tensor: Any) -> None:
+        """Replace a tensor by the leader's."""
+        try:
+            self._hvd.broadcast_(tensor, root_rank=0, name=_name("broadcast", tensor))
+        except self._hvd.HorovodInternalError as error:
+            raise LostRingError(self._plain(error)) from None
+
+    def close(self) -> None:
+        """Leave Horovod; the leader's rendezvous ends when the process does."""
+        with undisturbed():
+            self._hvd.shutdown()
+
+    def _plain(self, error: Exception) -> str:
+        """What Horovod's error means; that of a stall names nobody and speaks of everything that may be."""
+        text = " ".join(str(error).split())
+        if text.startswith(_SHUT_DOWN):
+            limit = f"{self._stall_seconds:g} s"
+            return f"Horovod was shut down, as it is when a rank ends or stays away for {limit}"
+        return text.rstrip(".")
+
+
+def join_horovod(run: Run, stall_seconds: float) -> HorovodTransport:
+    """Form Horovod's ring over Gloo. Collective: every rank of the job calls it.
+
+    Args:
+        run: This rank.
+        stall_seconds: How long a rank may stay away from a collective.
+
+    Raises:
+        JobError: If it cannot be formed.
+    """
+    address = leader_address(run)
+    server, reply = None, {}
+    if run.is_leader:
+        try:
+            server = start_rendezvous(run, address)
+            reply = {"port": server.server_address[1]}
+        except OSError as error:
+            reply = {"fault": str(error)}
+    reply = run.broadcast(reply)
+    if "fault" in reply:
+        raise JobError(f"Horovod's rendezvous cannot listen at {address}: {reply['fault']}.")
+    for name, text in horovod_variables(run, address, reply["port"], stall_seconds).items():
+        if name in _CHOICES:
+            os.environ.setdefault(name, text)
+        else:
+            os.environ[name] = text
+    import horovod.torch as hvd
+
+    with undisturbed():
+        try:
+            hvd.init()
+        except (RuntimeError, ValueError) as error:
+            raise JobError(f"Horovod's ring cannot be formed: {error}.") from None
+    return HorovodTransport(server, stall_seconds)
+
+
+_CHOICES = frozenset({"HOROVOD_CYCLE_TIME", "HOROVOD_LOG_LEVEL", "HOROVOD_GLOO_IFACE"})
+"""What a user may set; the rest is the job's to know."""
+
+
+def horovod_variables(run: Run, address: str, port: int, stall_seconds: float) -> dict[str, str]:
+    """The environment that makes this process a rank of Horovod's.
+
+    `horovod/runner/gloo_run.py` of Horovod 0.28.1 sets the same variables, over ssh.
+
+    Args:
+        run: This rank.
+        address: Where the leader's rendezvous listens.
+        port: At which port.
+        stall_seconds: How long a rank may stay away from a collective.
+    """
+    stall = max(2, round(stall_seconds))
+    return {
+        "HOROVOD_RANK": str(run.rank),
+        "HOROVOD_SIZE": str(run.world_size),
+        "HOROVOD_LOCAL_RANK": str(run.local_rank),
+        "HOROVOD_LOCAL_SIZE": str(run.local_size),
+        "HOROVOD_CROSS_RANK": str(run.hosts.index(run.host)),
+        "HOROVOD_CROSS_SIZE": str(len(run.hosts)),
+        "HOROVOD_HOSTNAME": run.host,
+        "HOROVOD_CONTROLLER": "gloo",
+        "HOROVOD_CPU_OPERATIONS": "gloo",
+        "HOROVOD_GLOO_RENDEZVOUS_ADDR": address,
+        "HOROVOD_GLOO_RENDEZVOUS_PORT": str(port),
+        "HOROVOD_GLOO_IFACE": interface_to(address),
+        "HOROVOD_GLOO_TIMEOUT_SECONDS": str(max(30, stall)),
+        "HOROVOD_STALL_CHECK_TIME_SECONDS": str(max(1, stall // 2)),
+        "HOROVOD_STALL_SHUTDOWN_TIME_SECONDS": str(stall),
+        "HOROVOD_LOG_LEVEL": "fatal",  # its errors arrive as exceptions; the log would tell them once more
+        "HOROVOD_CYCLE_TIME": "0.1",  # milliseconds; a small model's step is shorter than the default of 1
+    }
+
+
+def start_rendezvous(run: Run, address: str) -> Any:
+    """Start Horovod's own rendezvous in this process, at one address and a free port.
+
+    Args:
+        run: The leader.
+        address: Where the other hosts reach it.
+
+    Returns:
+        The HTTP server, which serves in a thread.
+
+    Raises:
+        OSError: If it cannot listen there.
+    """
+    from horovod.runner.common.util.hosts import SlotInfo
+    from horovod.runner.http.http_server import RendezvousHandler, RendezvousHTTPServer
+
+    server = RendezvousHTTPServer((address, 0), RendezvousHandler, 0)
+    server.daemon_threads = True
+    per_host = run.local_size
+    server.init(
+        [
+            SlotInfo(
+                hostname=host,
+                rank=cross * per_host + local,
+                local_rank=local,
+                cross_rank=cross,
+                size=run.world_size,
+                local_size=per_host,
+                cross_size=len(run.hosts),
+            )
+            for cross, host in enumerate(run.hosts)
+            for local in range(per_host)
+        ]
+    )
+    with undisturbed():
+        threading.Thread(target=server.serve_forever, name="horovod-rendezvous", daemon=True).start()
+    return server
+
+
+def _name(operation: str, tensor: Any) -> str:
+    return f"{operation}.{tensor.dtype}.{tensor.numel()}"
