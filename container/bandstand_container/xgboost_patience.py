@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,23 @@ import numpy as np
 from bandstand.errors import InputError
 from bandstand.metrics import known_goal
 from bandstand.training.ring import Ring
+
+
+class Goals:
+    """In which direction metrics improve.
+
+    Args:
+        declared: Metric name to `maximize` or `minimize`, as the tuning job has it.
+        of_others: The direction of metrics whose names do not tell; None if nothing was said.
+    """
+
+    def __init__(self, declared: Mapping[str, str], of_others: str | None) -> None:
+        self._declared = declared
+        self._of_others = of_others
+
+    def __call__(self, name: str) -> str | None:
+        """The direction of a metric, None if it is not known."""
+        return self._declared.get(name) or known_goal(name) or self._of_others
 
 
 class Patience:
@@ -22,9 +39,17 @@ class Patience:
         ring: The ranks that train together; the first one decides.
         rounds: Iterations without a better value after which training ends.
         metric: The metric to watch; None for the last one that is reported.
+        goal_of: Gives the direction in which a metric improves, None if that is not known.
     """
 
-    def __init__(self, ring: Ring, rounds: int, metric: str | None) -> None:
+    def __init__(
+        self,
+        ring: Ring,
+        rounds: int,
+        metric: str | None,
+        goal_of: Callable[[str], str | None] = known_goal,
+    ) -> None:
+        self._goal_of = goal_of
         self._ring = ring
         self._rounds = rounds
         self._metric = metric
@@ -67,11 +92,12 @@ class Patience:
                 f"early_stopping_rounds watches {name!r}, which is not among the reported: "
                 f"{', '.join(values) or 'none'}. Add its channel, or leave early_stopping_rounds out."
             )
-        goal = known_goal(name)
+        goal = self._goal_of(name)
         if goal is None:
             raise InputError(
                 f"early_stopping_rounds is given, but whether {name!r} should grow or fall is not known. Put "
-                "a metric such as auc or logloss last in eval_metric, or leave early_stopping_rounds out."
+                "a metric such as auc last in eval_metric, say custom_metric_goal for one of your own, or "
+                "leave early_stopping_rounds out."
             )
         value, sign = values[name], 1 if goal == "maximize" else -1
         improves = value == value if best is None else sign * value > sign * float(best)

@@ -63,6 +63,17 @@ def try_settings(
     return problems_of_names + problems, notes
 
 
+def knows_metric(name: str) -> bool:
+    """Whether XGBoost has a metric of its own by this name, whatever it needs.
+
+    Args:
+        name: A value of `eval_metric`.
+    """
+    matrix = xgboost.DMatrix(np.zeros((2, 1), np.float32), np.array([0, 1], np.float32), nthread=1)
+    with xgboost.config_context(verbosity=0):
+        return "Unknown metric function" not in (_fault(matrix, {"eval_metric": name}) or "")
+
+
 def try_labels(parameters: Mapping[str, str], rows: Rows) -> list[str]:
     """Let XGBoost's objective judge labels: one tree over the distinct labels of this rank's rows.
 
