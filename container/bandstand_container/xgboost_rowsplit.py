@@ -12,6 +12,7 @@ import xgboost
 
 import bandstand
 from bandstand.errors import InputError, JobError
+from bandstand.training.declaring import answer
 from bandstand.training.exact import ExactMetrics
 from bandstand.training.output import note
 from bandstand.training.refusals import plain_refusals
@@ -19,10 +20,11 @@ from bandstand.training.ring import Ring, join_ring, plain_message
 from bandstand.training.ring_members import settle
 from bandstand.training.rows import LoadedChannel, load, rank_names
 from bandstand.training.run import Run
+from bandstand_container.xgboost_hyperparameters import FILE, SCHEMA
 from bandstand_container.xgboost_matrix import matrix_of, note_index_base, query_problems
 from bandstand_container.xgboost_patience import Patience
 from bandstand_container.xgboost_resuming import check_resumed, resumed_model, xgboosts_first
-from bandstand_container.xgboost_settings import OWN_NAMES, Settings, read_settings
+from bandstand_container.xgboost_settings import Settings, read_settings
 from bandstand_container.xgboost_trial import try_labels, try_settings
 from bandstand_container.xgboost_warnings import warnings_as_notes
 
@@ -39,6 +41,7 @@ def main() -> None:
     Raises:
         JobError: If XGBoost fails in training.
     """
+    answer(SCHEMA, "bandstand_container.xgboost_rowsplit", FILE)
     run = bandstand.start()
     with plain_refusals(), warnings_as_notes(write=run.is_leader):
         settings = check_settings(run)
@@ -61,7 +64,7 @@ def check_settings(run: Run) -> Settings:
         InputError: With everything that is wrong, the same on all ranks.
     """
     settings, problems = read_settings(run.hyperparameters, run.world_size, run.threads)
-    refused, unused = try_settings(settings.parameters, settings.metrics, OWN_NAMES)
+    refused, unused = try_settings(settings.parameters, settings.metrics, SCHEMA.names)
     problems += refused
     if problems:
         raise InputError("\n".join(problems))

@@ -2,38 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any
 
-from bandstand.errors import InputError
-from bandstand.hyperparameters import Hyperparameters, decode, encode, nearest
+from bandstand.hyperparameter_text import encode, unquoted
+from bandstand.hyperparameters import Hyperparameters
 from bandstand.metrics import known_goal
 from bandstand.training.rows import Columns
-
-OWN_NAMES = (
-    "algorithm",
-    "num_round",
-    "eval_metric",
-    "custom_metric",
-    "custom_metric_goal",
-    "early_stopping_rounds",
-    "train_metrics",
-    "label",
-    "weight",
-    "csv_weights",
-    "qid",
-    "header",
-    "index_base",
-    "save_model_on_termination",  # AWS's container has it; here the model is saved in any case
-)
-"""What this algorithm reads itself; every other name goes to XGBoost."""
+from bandstand_container.xgboost_hyperparameters import OWN_NAMES, SCHEMA
 
 CHANNELS = ("train", "validation")
 
 _NO_GOALS: Mapping[str, str] = MappingProxyType({})
-_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True)
@@ -62,6 +44,19 @@ class Settings:
     watched: str | None
     columns: Columns
 
+    @property
+    def watched_metric(self) -> str:
+        """What is watched, without its channel; empty for the last metric."""
+        return (self.watched or "").partition(":")[2]
+
+    def without_metric(self, name: str) -> Settings:
+        """The same, with a metric left to the user's own functions.
+
+        Args:
+            name: A metric's name, without a channel.
+        """
+        return replace(self, metrics=tuple(metric for metric in self.metrics if metric != name))
+
     def for_booster(self) -> dict[str, object]:
         """Everything that `xgboost.Booster` takes."""
         named: dict[str, object] = dict(self.parameters)
@@ -73,7 +68,7 @@ class Settings:
 def read_settings(
     given: Hyperparameters, ranks: int, threads: int, goals: Mapping[str, str] = _NO_GOALS
 ) -> tuple[Settings, list[str]]:
-    """Read the hyperparameters; whether XGBoost knows the rest and takes its values is still to be seen.
+    """Read the hyperparameters as declared; whether XGBoost takes them all together is still to be seen.
 
     The metric of a tuning job's objective is evaluated, too, as AWS's container does.
 
@@ -86,15 +81,14 @@ def read_settings(
     Returns:
         The settings, and everything that is wrong with them.
     """
-    problems: list[str] = []
-    rounds = _tried(lambda: _positive(given, "num_round"), problems, 0)
-    patience = None
-    if "early_stopping_rounds" in given:
-        patience = _tried(lambda: _positive(given, "early_stopping_rounds"), problems, 0)
-    metrics: list[str] = _tried(lambda: given.words("eval_metric", []), problems, [])
-    custom: list[str] = _tried(lambda: given.words("custom_metric", []), problems, [])
-    custom_goal = _tried(lambda: _goal(given), problems, None)
-    train_metrics = _tried(lambda: given.boolean("train_metrics", None), problems, None)
+    reading = SCHEMA.read(given)
+    values, problems = reading.values, reading.problems
+    metrics: list[str] = values["eval_metric"] or []
+    custom: list[str] = values["custom_metric"] or []
+    custom_goal, patience = values["custom_metric_goal"], values["early_stopping_rounds"]
+    if custom_goal is not None and "custom_metric" not in given:
+        problems.append("custom_metric_goal is given without custom_metric. Add it, or leave both out.")
+    train_metrics = values["train_metrics"]
     watched = given.objective
     if watched is not None:
         channel, _, metric = watched.partition(":")
@@ -107,10 +101,11 @@ def read_settings(
                 "validation:METRIC, such as validation:auc. Choose one of these."
             )
     parameters = {
-        name: text for name in given if name not in OWN_NAMES and (text := _text(given, name)) is not None
+        name: _as_xgboost_reads(name, values[name], text)
+        for name, text in reading.given.items()
+        if name not in OWN_NAMES
     }
-    if not {"nthread", "n_jobs"} & parameters.keys():
-        parameters["nthread"] = str(threads)
+    parameters.setdefault("nthread", str(threads))
     problems += _without_distributed_form(parameters, ranks)
     stopper = watched or next(reversed([*metrics, *(word.rpartition(":")[2] for word in custom)]), "")
     goal = goals.get(stopper) or known_goal(stopper) or (custom_goal if custom else None)
@@ -124,10 +119,10 @@ def read_settings(
             )
             + "or leave early_stopping_rounds out."
         )
-    columns = _columns(given, problems)
+    columns = _columns(values, problems)
     metrics = list(dict.fromkeys(metrics))
     settings = Settings(
-        rounds,
+        values["num_round"] or 0,
         parameters,
         tuple(metrics),
         tuple(dict.fromkeys(custom)),
@@ -140,64 +135,28 @@ def read_settings(
     return settings, problems
 
 
-def _goal(given: Hyperparameters) -> str | None:
-    goal = given.text("custom_metric_goal", None)
-    if goal is not None and "custom_metric" not in given:
-        raise InputError("custom_metric_goal is given without custom_metric. Add it, or leave both out.")
-    if goal not in (None, "maximize", "minimize"):
-        raise InputError(
-            f"Hyperparameter 'custom_metric_goal' is {goal!r}; expected 'maximize' or 'minimize'."
-        )
-    return goal
-
-
-def _columns(given: Hyperparameters, problems: list[str]) -> Columns:
+def _columns(values: Mapping[str, Any], problems: list[str]) -> Columns:
     """What the job says of the data's columns."""
-    weight = given.text("weight", None)
-    if _tried(lambda: given.boolean("csv_weights", False), problems, False):
+    weight = values["weight"]
+    if values["csv_weights"]:
         if weight is not None:
             problems.append(
                 f"csv_weights says that column 2 holds the weights, and weight is {weight!r}. Give one "
                 "of them."
             )
         weight = "2"
-    base = _tried(lambda: given.integer("index_base", None), problems, None)
-    if base not in (None, 0, 1):
-        problems.append(f"Hyperparameter 'index_base' is {base}; expected 0 or 1.")
-    header = _tried(lambda: given.boolean("header", False), problems, False)
-    return Columns(given.text("label", "1"), weight, given.text("qid", None), bool(header), base)
+    return Columns(values["label"], weight, values["qid"], values["header"], values["index_base"])
 
 
-def _positive(given: Hyperparameters, name: str) -> int:
-    if name not in given:
-        near = nearest(name, given)
-        hint = f" Is {near!r} a misspelling of it?" if near else ""
-        raise InputError(f"Hyperparameter {name!r} is missing; it says how many iterations to train.{hint}")
-    number = given.integer(name)
-    if number < 1:
-        raise InputError(f"Hyperparameter {name!r} is {number}; expected 1 or more.")
-    return number
-
-
-def _tried(read: Callable[[], _Value], problems: list[str], otherwise: _Value) -> _Value:
-    try:
-        return read()
-    except InputError as error:
-        problems.append(str(error))
-        return otherwise
-
-
-def _text(given: Hyperparameters, name: str) -> str | None:
-    """A value as XGBoost reads it: `4.0`, from a sampler that works in floats, is the whole number 4."""
-    text = given.text(name, None)
-    if text is None:
-        return None
-    value = decode(text)
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+def _as_xgboost_reads(name: str, value: Any, text: str) -> str:
+    """A value as XGBoost reads it; the text of a number as it is written, so that no digit is lost."""
+    if isinstance(value, bool):
         return str(int(value))
-    if name == "monotone_constraints" and isinstance(value, list):
-        return f"({','.join(encode(item) for item in value)})"
-    return text
+    if isinstance(value, list):
+        if name == "monotone_constraints":
+            return f"({','.join(map(encode, value))})"
+        return encode(value[0] if len(value) == 1 and isinstance(value[0], float) else value)
+    return unquoted(text).strip() if isinstance(value, float) else encode(value)
 
 
 def _without_distributed_form(parameters: Mapping[str, str], ranks: int) -> list[str]:

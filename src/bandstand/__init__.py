@@ -9,6 +9,8 @@ from bandstand.errors import BandstandError, InputError, JobError, PlanError, Pl
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from bandstand.hyperparameter_by_type import hyperparameter
+    from bandstand.hyperparameter_declaration import Hyperparameter
     from bandstand.training.run import Run
 
 __version__ = "0.1.0"
@@ -21,27 +23,44 @@ __all__ = [
     "PlatformError",
     "Problem",
     "__version__",
+    "hyperparameter",
     "mean",
     "metric_definitions",
     "start",
 ]
 
 
-def start() -> Run:
+def __getattr__(name: str) -> object:
+    """Find `bandstand.hyperparameter`, which is loaded when it is first used."""
+    if name == "hyperparameter":
+        from bandstand.hyperparameter_by_type import hyperparameter
+
+        return hyperparameter
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def start(schema: Iterable[Hyperparameter] | None = None) -> Run:
     """Become a rank of the training job that runs this script.
+
+    Args:
+        schema: The script's hyperparameters, each made by `bandstand.hyperparameter`. They are checked before
+            anything else, `run.settings` has their values, and the script has `--help` and
+            `--export-hyperparameters`. Outside a job, values are taken from the command line.
 
     Returns:
         The run: hyperparameters, channels, hosts, rank, folders, training loop, metrics, checkpoints. The
-        same object however often it is called. Outside a job it is one rank with no settings, so that a
-        script can be tried out.
+        same object however often it is called. Outside a job it is one rank with no settings but those, so
+        that a script can be tried out.
 
     Raises:
         InputError: If the job's configuration cannot be read.
         PlatformError: If the job has several ranks and this process was not started as one of them.
+        SystemExit: If a declared hyperparameter has a wrong value, with all that is wrong as the job's
+            failure reason; or after `--help`.
     """
     from bandstand.training.starting import start
 
-    return start()
+    return start(schema)
 
 
 def mean(value: SupportsFloat | SupportsIndex, weight: SupportsFloat | SupportsIndex = 1.0) -> float:

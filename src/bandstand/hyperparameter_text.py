@@ -7,7 +7,9 @@ import json
 import operator
 import re
 import warnings
+from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
+from types import MappingProxyType
 from typing import SupportsFloat, SupportsIndex
 
 from bandstand.errors import InputError
@@ -125,6 +127,48 @@ def as_numbers(text: str) -> list[float] | None:
         return None
     found = [value for word in words if (value := as_number(word)) is not None]
     return found if len(found) == len(words) else None
+
+
+def as_integers(text: str) -> list[int] | None:
+    """Whole numbers out of the same forms; None if one of the words is none."""
+    words = as_words(text)
+    if words is None:
+        return None
+    found = [value for word in words if (value := as_integer(word)) is not None]
+    return found if len(found) == len(words) else None
+
+
+def as_list(text: str) -> list[object] | None:
+    """A list of anything, in JSON or Python; None for anything else."""
+    found = decode(text.strip())
+    return found if isinstance(found, list) else None
+
+
+def as_table(text: str) -> dict[str, object] | None:
+    """A mapping of names to anything, in JSON or Python; None for anything else."""
+    found = decode(text.strip())
+    return found if isinstance(found, dict) else None
+
+
+def as_text(text: str) -> str:
+    """Text as it is."""
+    return text
+
+
+READERS: Mapping[str, tuple[Callable[[str], object], str]] = MappingProxyType(
+    {
+        "text": (as_text, "text"),
+        "integer": (as_integer, "a whole number"),
+        "number": (as_number, "a number"),
+        "boolean": (as_boolean, "true or false"),
+        "words": (as_words, 'a list such as ["a", "b"] or a,b'),
+        "integers": (as_integers, "a list of whole numbers such as [1, 2] or 1,2"),
+        "numbers": (as_numbers, "a list of numbers such as [1, 2] or 1,2"),
+        "list": (as_list, "a list such as [[1, 2], [3]]"),
+        "table": (as_table, 'a JSON object such as {"a": 1}'),
+    }
+)
+"""What a value is to be, what reads it (None for other text), and what a message says was expected."""
 
 
 def _items(text: str) -> list[object]:

@@ -4,21 +4,12 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, TypeVar, overload
 
 from bandstand.errors import InputError
-from bandstand.hyperparameter_text import (
-    as_boolean,
-    as_integer,
-    as_number,
-    as_numbers,
-    as_words,
-    decode,
-    encode,
-    unquoted,
-)
+from bandstand.hyperparameter_text import READERS, decode, encode, unquoted
 
 __all__ = ["OBJECTIVE", "Hyperparameters", "decode", "encode", "is_reserved", "nearest", "strip_reserved"]
 
@@ -54,6 +45,11 @@ def is_reserved(name: str) -> bool:
 def strip_reserved(mapping: Mapping[str, str]) -> dict[str, str]:
     """The user's own hyperparameters: no `sagemaker_*`, no `_tuning_objective_metric`; the order is kept."""
     return {name: text for name, text in mapping.items() if not is_reserved(name)}
+
+
+def is_absent(text: str, kind: str) -> bool:
+    """Whether a text stands for no value: `null`, and `None` where no text is expected, as SDKs send it."""
+    return text == "null" or (text == "None" and kind != "text")
 
 
 class MissingHyperparameterError(InputError, KeyError):
@@ -107,7 +103,7 @@ class Hyperparameters(Mapping[str, str]):
     def text(self, name: str, default: _Default) -> str | _Default: ...
     def text(self, name: str, default: Any = _MISSING) -> Any:
         """A hyperparameter as text, without the layer of JSON quotes that some SDKs add."""
-        return self._read(name, default, _verbatim, "text")
+        return self._read(name, default, "text")
 
     @overload
     def integer(self, name: str) -> int: ...
@@ -115,7 +111,7 @@ class Hyperparameters(Mapping[str, str]):
     def integer(self, name: str, default: _Default) -> int | _Default: ...
     def integer(self, name: str, default: Any = _MISSING) -> Any:
         """A whole number; `4.0` is 4, since samplers work in floats. Raises InputError for anything else."""
-        return self._read(name, default, as_integer, "a whole number")
+        return self._read(name, default, "integer")
 
     @overload
     def number(self, name: str) -> float: ...
@@ -123,7 +119,7 @@ class Hyperparameters(Mapping[str, str]):
     def number(self, name: str, default: _Default) -> float | _Default: ...
     def number(self, name: str, default: Any = _MISSING) -> Any:
         """A number, `inf` and `nan` included. Raises InputError for anything else."""
-        return self._read(name, default, as_number, "a number")
+        return self._read(name, default, "number")
 
     @overload
     def boolean(self, name: str) -> bool: ...
@@ -131,7 +127,7 @@ class Hyperparameters(Mapping[str, str]):
     def boolean(self, name: str, default: _Default) -> bool | _Default: ...
     def boolean(self, name: str, default: Any = _MISSING) -> Any:
         """A truth value in any usual spelling: true, True, 1, yes, on, or an opposite. Raises InputError."""
-        return self._read(name, default, as_boolean, "true or false")
+        return self._read(name, default, "boolean")
 
     @overload
     def words(self, name: str) -> list[str]: ...
@@ -139,7 +135,7 @@ class Hyperparameters(Mapping[str, str]):
     def words(self, name: str, default: _Default) -> list[str] | _Default: ...
     def words(self, name: str, default: Any = _MISSING) -> Any:
         """A list of words: a JSON list, a Python list, or words with commas between. Raises InputError."""
-        return self._read(name, default, as_words, 'a list such as ["a", "b"] or a,b')
+        return self._read(name, default, "words")
 
     @overload
     def numbers(self, name: str) -> list[float]: ...
@@ -147,7 +143,7 @@ class Hyperparameters(Mapping[str, str]):
     def numbers(self, name: str, default: _Default) -> list[float] | _Default: ...
     def numbers(self, name: str, default: Any = _MISSING) -> Any:
         """Numbers: a JSON list, a Python list, or numbers with commas between. Raises InputError."""
-        return self._read(name, default, as_numbers, "a list of numbers such as [1, 2] or 1,2")
+        return self._read(name, default, "numbers")
 
     def value(self, name: str, default: object = _MISSING) -> object:
         """A hyperparameter decoded as `decode` does, whatever its type."""
@@ -156,10 +152,11 @@ class Hyperparameters(Mapping[str, str]):
             return decode(raw)
         return self._default(name, default)
 
-    def _read(self, name: str, default: Any, reader: Callable[[str], object], expected: str) -> Any:
+    def _read(self, name: str, default: Any, kind: str) -> Any:
         raw = self._values.get(name)
-        if raw is None or raw == "null" or (raw == "None" and reader is not _verbatim):
+        if raw is None or is_absent(raw, kind):
             return self._default(name, default)
+        reader, expected = READERS[kind]
         found = reader(unquoted(raw))
         if found is None:
             raise InputError(f"Hyperparameter {name!r} is {raw!r}; expected {expected}.")
@@ -175,10 +172,6 @@ class Hyperparameters(Mapping[str, str]):
         hint = f" Is {near!r} a misspelling of it?" if near else ""
         have = ", ".join(sorted(self._values)) or "none"
         return f"Hyperparameter {name!r} is missing; given are: {have}.{hint}"
-
-
-def _verbatim(text: str) -> str:
-    return text
 
 
 def _plain(name: str) -> str:

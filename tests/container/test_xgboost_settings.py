@@ -42,18 +42,37 @@ def test_a_metric_of_the_training_channel_is_evaluated_when_it_is_tuned() -> Non
 
 
 @pytest.mark.parametrize(
-    ("written", "read_as"),
+    ("name", "written", "read_as"),
     [
-        ("4.0", "4"),
-        ("1e2", "100"),
-        ("0.30", "0.30"),
-        ("1e-05", "1e-05"),
-        ('"hist"', "hist"),
-        ("True", "True"),
+        ("max_depth", "4.0", "4"),
+        ("max_leaves", "1e2", "100"),
+        ("max_depth", "007", "7"),
+        ("seed", " -3 ", "-3"),
+        ("eta", "0.30", "0.30"),
+        ("eta", "1e-05", "1e-05"),
+        ("eta", '"0.3"', "0.3"),
+        ("tree_method", '"hist"', "hist"),
+        ("one_drop", "True", "1"),
+        ("refresh_leaf", "off", "0"),
+        ("base_score", "0.25", "0.25"),
+        ("quantile_alpha", "0.1, 0.9", "[0.1, 0.9]"),
     ],
 )
-def test_values_are_passed_on_as_xgboost_reads_them(written: str, read_as: str) -> None:
-    assert read(value=written)[0].parameters["value"] == read_as
+def test_values_are_passed_on_as_xgboost_reads_them(name: str, written: str, read_as: str) -> None:
+    settings, problems = read(**{name: written})
+    assert problems == []
+    assert settings.parameters[name] == read_as
+
+
+def test_a_parameter_goes_to_xgboost_by_one_name_whatever_the_job_calls_it() -> None:
+    settings, problems = read(**{"learning-rate": "0.1", "reg_lambda": "2", "random_state": "7"})
+    assert problems == []
+    assert settings.parameters == {"eta": "0.1", "lambda": "2", "seed": "7", "nthread": "2"}
+
+
+def test_null_is_a_parameter_that_was_not_given() -> None:
+    settings, problems = read(max_depth="null", eta="None")
+    assert (settings.parameters, problems) == ({"nthread": "2"}, [])
 
 
 def test_constraints_are_passed_on_in_xgboosts_own_form() -> None:
@@ -64,7 +83,7 @@ def test_constraints_are_passed_on_in_xgboosts_own_form() -> None:
 
 def test_threads_may_be_chosen_by_the_user() -> None:
     assert read(nthread="1")[0].parameters["nthread"] == "1"
-    assert "nthread" not in read(n_jobs="1")[0].parameters
+    assert read(n_jobs="1")[0].parameters["nthread"] == "1"
 
 
 @pytest.mark.parametrize(
@@ -84,8 +103,10 @@ def test_every_problem_is_listed() -> None:
         _tuning_objective_metric="auc",
     )
     assert len(problems) == 5
-    assert problems[0] == "Hyperparameter 'num_round' is 'ten'; expected a whole number."
-    assert problems[1] == "Hyperparameter 'early_stopping_rounds' is 0; expected 1 or more."
+    assert problems[0] == "Hyperparameter 'num_round' is 'ten'; expected a whole number of 1 or more."
+    assert (
+        problems[1] == "Hyperparameter 'early_stopping_rounds' is '0'; expected a whole number of 1 or more."
+    )
     assert (
         "The tuning objective is 'auc'; this algorithm reports train:METRIC and validation:METRIC"
         in problems[4]
@@ -97,7 +118,32 @@ def test_early_stopping_needs_a_metric_with_a_known_direction() -> None:
     assert "whether 'made-up' should grow or fall is not known" in problems[0]
 
 
-def test_a_missing_number_of_rounds_is_asked_for_with_the_name_that_was_meant() -> None:
+def test_a_misspelt_number_of_rounds_is_told_once_with_the_name_that_was_meant() -> None:
     _, problems = read_settings(Hyperparameters({"num_rounds": "10"}), 1, 1)
-    assert "'num_round' is missing" in problems[0]
-    assert "Is 'num_rounds' a misspelling of it?" in problems[0]
+    assert problems == ["There is no hyperparameter 'num_rounds'. Did you mean 'num_round'?"]
+
+
+def test_a_missing_number_of_rounds_is_told_with_what_it_is() -> None:
+    _, problems = read_settings(Hyperparameters({}), 1, 1)
+    assert problems == [
+        "Hyperparameter 'num_round' is missing; expected a whole number of 1 or more: Iterations in all."
+    ]
+
+
+def test_names_and_ranges_are_checked_before_xgboost_sees_them() -> None:
+    settings, problems = read(etaa="0.1", eta="1.5", subsample="0", boster="dart", booster="tree")
+    assert settings.parameters == {"nthread": "2"}
+    assert problems == [
+        "There is no hyperparameter 'etaa'. Did you mean 'eta'?",
+        "Hyperparameter 'eta' is '1.5'; expected a number from 0 to 1.",
+        "Hyperparameter 'subsample' is '0'; expected a number above 0, up to 1.",
+        "There is no hyperparameter 'boster'. Did you mean 'booster'?",
+        "Hyperparameter 'booster' is 'tree'; expected one of gbtree, gblinear, dart. Did you mean 'gbtree'?",
+    ]
+
+
+def test_one_parameter_under_two_names_is_refused() -> None:
+    _, problems = read(eta="0.1", learning_rate="0.2")
+    assert problems == [
+        "Hyperparameter 'eta' is given twice, as 'eta' and as 'learning_rate'. Keep one of them."
+    ]

@@ -31,6 +31,7 @@ class Run:
 
     Attributes:
         hyperparameters: The job's settings, with typed getters: `run.hyperparameters.number("eta", 0.3)`.
+        settings: The values of the hyperparameters that `start` declares: `run.settings.eta`.
         channels: Name to channel; a channel knows its path, content type and distribution.
         host: This host's name; `hosts` are all of them, the first one leads.
         rank: This rank's number in the whole job, from 0; `world_size` is how many ranks there are.
@@ -58,6 +59,7 @@ class Run:
     ) -> None:
         at = surroundings
         self.hyperparameters = at.hyperparameters
+        self.settings = at.settings
         self.channels = dict(at.channels)
         self.host = at.cluster.current_host
         self.hosts = at.cluster.hosts

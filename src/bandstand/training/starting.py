@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Iterable
 from typing import cast
 
 from bandstand.errors import JobError
+from bandstand.hyperparameter_declaration import Hyperparameter
 from bandstand.training.checkpoints import Checkpoints
 from bandstand.training.notes import resumed_note, started_note
 from bandstand.training.output import note
@@ -19,16 +21,25 @@ from bandstand.training.team import Alone, Team
 _current: Run | None = None
 
 
-def start() -> Run:
+def start(schema: Iterable[Hyperparameter] | None = None) -> Run:
     """This process's rank of the training job; the same object however often it is called.
 
     From here on SIGTERM asks the training loop to stop instead of ending the process. With several ranks, all
-    of them are here before one goes on. Outside a job it is one host with one rank, no settings, and the
-    working folder.
+    of them are here before one goes on. Outside a job it is one host with one rank, the settings of the
+    command line if hyperparameters are declared, and the working folder.
+
+    Args:
+        schema: The program's hyperparameters, at the first call; None if it declares none.
+
+    Raises:
+        JobError: If hyperparameters are declared at a later call.
+        SystemExit: If the command line asks for help, or a hyperparameter is wrong.
     """
     global _current
     if _current is None:
-        _current = _start()
+        _current = _start(None if schema is None else list(schema))
+    elif schema is not None:
+        raise JobError("The run has begun: give schema to the first call of bandstand.start().")
     return _current
 
 
@@ -43,14 +54,20 @@ def current() -> Run:
     return _current
 
 
-def _start() -> Run:
-    at = look_around(os.environ)
+def _start(schema: list[Hyperparameter] | None) -> Run:
+    if schema is None:
+        at = look_around(os.environ)
+    else:
+        from bandstand.training.declaring import look_around_declared
+
+        at = look_around_declared(schema)
     stop = StopFlag()
     stop.listen()
     folder = at.folders.checkpoints / at.job_name if at.inside else at.folders.checkpoints
     checkpoints = Checkpoints(folder, at.job_name, at.cluster.current_host, at.hyperparameters)
     if not at.inside:
-        note(f"no training job here: one host, one rank, no settings; the model goes to {at.folders.model}.")
+        settings = ", ".join(f"{name}={value}" for name, value in vars(at.settings).items()) or "no settings"
+        note(f"no training job here: one host, one rank, {settings}; the model goes to {at.folders.model}.")
         return Run(at, Alone(), stop, checkpoints)
     note(started_note(at.rank, at.world_size, os.getpid()))
     team = _team(at)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bandstand.cores import usable_cores
 from bandstand.errors import PlatformError
+from bandstand.hyperparameter_schema import Settings
 from bandstand.hyperparameters import Hyperparameters
 from bandstand.sagemaker_files import (
     Channel,
@@ -37,6 +38,7 @@ class Surroundings:
         goal: `maximize` or `minimize`, of the tuning objective, if that is known.
         meet: `address:port` of the rendezvous, if there are several ranks.
         key: The job's key, in hex.
+        settings: The values of declared hyperparameters.
     """
 
     inside: bool
@@ -52,6 +54,7 @@ class Surroundings:
     goal: str | None
     meet: str | None
     key: str
+    settings: Settings = field(default_factory=Settings)
 
     @property
     def world_size(self) -> int:
