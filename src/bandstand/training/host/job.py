@@ -21,6 +21,9 @@ from bandstand.sagemaker_files import (
 from bandstand.training.host.program import Program
 from bandstand.training.host.script_mode import variables
 from bandstand.training.host.settings import Settings, read_settings
+from bandstand.training.host.supervision import LIFE, PEAK
+
+_OF_PROCESS_1 = ("BANDSTAND_LISTEN_FD", LIFE, PEAK)
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ class Job:
             program: What it runs.
             meet: `address:port` of the leader's hub, None if the job has one rank.
         """
-        environ = {name: text for name, text in self.environ.items() if name != "BANDSTAND_LISTEN_FD"}
+        environ = {name: text for name, text in self.environ.items() if name not in _OF_PROCESS_1}
         environ.update(
             variables(program, self.hyperparameters, self.cluster, self.channels, self.folders, self.environ)
         )

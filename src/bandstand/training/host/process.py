@@ -14,6 +14,7 @@ from bandstand.training.host.events import Events
 from bandstand.training.host.job import read_job
 from bandstand.training.host.reasons import leave_reason
 from bandstand.training.host.relay import Stream
+from bandstand.training.host.supervision import end_with_supervisor, leave_peak
 
 
 def run(words: Sequence[str]) -> NoReturn:
@@ -33,12 +34,18 @@ def run(words: Sequence[str]) -> NoReturn:
 
 
 def _train(err: Stream, events: Events) -> int:
+    end_with_supervisor(os.environ)
     try:
         job = read_job(os.environ)
     except BandstandError as error:
         leave_reason(Folders.from_environment(os.environ), str(error), err)
         return error.exit_code
-    return Agent(job, Stream(1), err, events).run()
+    code = Agent(job, Stream(1), err, events).run()
+    try:
+        leave_peak(os.environ)
+    except OSError as error:
+        err.say(f"{error}; going on.")
+    return code
 
 
 def _refuse(words: Sequence[str], err: Stream) -> int:

@@ -1,0 +1,77 @@
+"""Training jobs as containers of this machine's engine, one for each host."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bandstand.backends.backend import JobState
+from bandstand.backends.container_planning import container_task
+from bandstand.backends.engine import Engine, EngineError, find_engine
+from bandstand.backends.engine_faults import explained
+from bandstand.backends.job_folder import JobFolder
+from bandstand.backends.leftovers import of_job, remove
+from bandstand.backends.platforms import check_platform
+from bandstand.backends.processes import ProcessBackend, lost
+from bandstand.backends.task import Task, task_from_plan
+from bandstand.errors import PlatformError
+
+if TYPE_CHECKING:
+    from bandstand.request.plan import TrainingPlan
+
+_LOST_SECONDS = 10.0
+
+
+class ContainerBackend(ProcessBackend):
+    """Runs each training job under a supervisor of its own, whose hosts are containers.
+
+    All of a job's hosts are in a network of their own, under their names, with `/opt/ml` as in the service.
+    Process 1 is the image's own, which is given the word `train`; the image is never pulled. A job's
+    containers and network are removed when it ends. If its supervisor is killed, Bandstand's own process 1
+    ends by itself, and whoever next asks for the job ends any other.
+
+    Args:
+        lease_seconds: Seconds without `renew` after which a job's supervisor stops it.
+        lease_grace: Seconds between SIGTERM and SIGKILL for a job that has lost its owner.
+        peer_grace: Seconds that the other hosts get to end by themselves after one has failed.
+    """
+
+    def __init__(
+        self, *, lease_seconds: float = 10.0, lease_grace: float = 5.0, peer_grace: float = 5.0
+    ) -> None:
+        super().__init__(lease_seconds=lease_seconds, lease_grace=lease_grace, peer_grace=peer_grace)
+
+    def restart(self, plan: TrainingPlan, folder: Path, *, threads: int, attempt: int, spent: float) -> None:
+        """See `Backend.restart`."""
+        if not JobFolder(folder).is_supervised():
+            engine = find_engine(os.environ)
+            remove(engine, of_job(engine, folder.absolute()))
+        super().restart(plan, folder, threads=threads, attempt=attempt, spent=spent)
+
+    def _task(self, plan: TrainingPlan, threads: int, timing: Mapping[str, float]) -> Task:
+        task = task_from_plan(plan, threads=threads, command=(), timing=timing)
+        engine = find_engine(os.environ)
+        image = _image(engine, plan.image)
+        check_platform(engine, plan.image, image)
+        return replace(task, container=container_task(plan, image, os.environ))
+
+    def _lost(self, job: JobFolder, state: JobState) -> JobState:
+        """End what a killed supervisor could not; the engine has it still."""
+        try:
+            engine = find_engine(os.environ)
+            remove(engine, of_job(engine, job.path.absolute()))
+        except PlatformError as error:
+            reason = f"Its containers may still run: {error} Then: bandstand clean --all"
+            return lost(job, state, reason)
+        return lost(job, state)
+
+
+def _image(engine: Engine, name: str) -> Mapping[str, Any]:
+    try:
+        found: Mapping[str, Any] = engine.ask("GET", f"/images/{name}/json")
+    except EngineError as error:
+        raise PlatformError(explained(error, name)) from error
+    return found
