@@ -101,7 +101,7 @@ class Engine:
             container: Its name or identifier.
             stdin: Whether to hold its standard input open for as long as the connection lives.
         """
-        query: dict[str, object] = {"stream": 1, "stdout": 1, "stderr": 1} | ({"stdin": 1} if stdin else {})
+        query = {"stream": 1, "stdin": int(stdin), "stdout": 1, "stderr": 1}
         request = _request("POST", f"/containers/{quote(container)}/attach", None, query, upgrade=True)
         return Exchange(self, self._connect(PATIENCE_SECONDS), request)
 
