@@ -1,0 +1,78 @@
+# Bandstand's training image. Stages to build: xgboost, horovod, all (the default).
+#
+#   docker build --platform linux/amd64 --target xgboost -t bandstand:xgboost .
+#
+# Every stage starts from BASE_IMAGE, which needs Python 3.11 with venv. `make image` does the same with a base
+# from Debian's packages and files from docker/wheels, with no image registry and no package index.
+# docs/how-to/build-and-push.md tells the arguments. Works with and without BuildKit.
+
+ARG BASE_IMAGE=python:3.11-slim
+# Where Horovod is compiled. For GPUs: an image with Python 3.11, nvcc and NCCL's headers.
+ARG BUILD_IMAGE=${BASE_IMAGE}
+
+
+# A virtual environment with nothing but pip, and another one with what builds packages. No file of these
+# stages gets into an image unless a later stage copies it.
+FROM ${BASE_IMAGE} AS start
+ARG ACCELERATOR=cpu
+ARG PIP_NO_INDEX
+ARG PIP_INDEX_URL
+ARG SOURCE_DATE_EPOCH=315532800
+ENV PIP_FIND_LINKS=/build/wheels PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_NO_COMPILE=1 \
+    PIP_ROOT_USER_ACTION=ignore PIP_REQUIRE_VIRTUALENV=0 PYTHONDONTWRITEBYTECODE=1
+COPY docker/wheels /build/wheels
+COPY docker/lock/${ACCELERATOR}/build.txt /build/lock/build.txt
+COPY docker/install.sh /build/install.sh
+RUN python3 -m venv /build/venv \
+ && /build/venv/bin/pip install --quiet --no-deps --require-hashes -r /build/lock/build.txt \
+ && python3 -m venv --without-pip /opt/venv \
+ && grep '^pip==' /build/lock/build.txt >/build/lock/pip.txt \
+ && sh /build/install.sh /opt/venv /build/lock/pip.txt
+
+
+FROM start AS xgboost-packages
+ARG ACCELERATOR=cpu
+ARG PARQUET=1
+ARG PIP_NO_INDEX
+ARG PIP_INDEX_URL
+ARG SOURCE_DATE_EPOCH=315532800
+COPY docker/lock/${ACCELERATOR} /build/lock
+RUN sh /build/install.sh /opt/venv /build/lock/xgboost.txt ${PARQUET:+/build/lock/parquet.txt}
+
+
+# Bandstand itself, and the folders of SageMaker, which any user may write to.
+FROM start AS bandstand
+ARG PIP_NO_INDEX
+ARG PIP_INDEX_URL
+ARG SOURCE_DATE_EPOCH=315532800
+COPY pyproject.toml README.md LICENSE /build/source/
+COPY src /build/source/src
+COPY container /build/source/container
+RUN cd /build/source \
+ && /build/venv/bin/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir /build/made . \
+ && sh /build/install.sh /opt/venv /build/made/*.whl \
+ && site=$(/opt/venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') \
+ && mkdir -p "/image$site" /image/opt/venv/bin \
+ && cp -a "$site"/bandstand* "/image$site/" \
+ && cp -a /opt/venv/bin/bandstand /image/opt/venv/bin/ \
+ && mkdir -p /image/opt/ml/code /image/opt/ml/model /image/opt/ml/checkpoints /image/opt/ml/output/data \
+      /image/opt/ml/input/config /image/opt/ml/input/data \
+ && chmod -R a+rwX /image/opt/ml \
+ && find /image -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
+
+
+# What all images share. Process 1 is ours, so that signals and the exit code are the truth.
+FROM ${BASE_IMAGE} AS runtime
+ENV PATH=/opt/venv/bin:$PATH PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore
+WORKDIR /
+ENTRYPOINT ["python", "-m", "bandstand.training"]
+
+
+FROM runtime AS xgboost
+COPY --from=xgboost-packages /opt/venv /opt/venv
+COPY --from=bandstand /image /
+ARG VERSION=unknown
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="bandstand" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}"
