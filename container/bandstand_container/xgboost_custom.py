@@ -44,7 +44,7 @@ def load_metrics(words: Sequence[str], folder: Path) -> tuple[list[CustomMetric]
         problem = _problem_of_place(word, file, name, folder)
         if problem is None:
             if file not in modules:
-                modules[file] = _run(folder / file)
+                modules[file] = _run(folder / file, folder)
             function = getattr(modules[file], name, None)
             if callable(function):
                 functions.append(function)
@@ -88,7 +88,9 @@ def _hint(name: str, names: Sequence[str]) -> str:
     return f" It has: {', '.join(names[:_TOLD])}{more}." if names else " It has none."
 
 
-def _run(path: Path) -> ModuleType:
+def _run(path: Path, folder: Path) -> ModuleType:
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))  # for what else the user has there, as beside a script
     name = path.stem
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:  # only for an ending that Python does not know

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from bandstand.hyperparameters import decode
-from bandstand.request.documents import CONFIG
+from bandstand.request.custom_metric_rules import NAME, custom_metrics
+from bandstand.request.default_ranges import fill_ranges
+from bandstand.request.documents import CONFIG, Definition
 from bandstand.request.draft import Draft
 from bandstand.request.findings import Findings, Place, shown
 from bandstand.request.job_ranges import add_ranges
@@ -44,6 +46,7 @@ def draft(job: JobFile, base: Path, stem: str, data: Mapping[str, Any], findings
     static_place: Place = (*top, "StaticHyperParameters" if tuning else "HyperParameters")
     static = _static(page, job, base, static_place)
     if tuning:
+        job = fill_ranges(job, _program(job, static), findings)
         page.put(CONFIG, {}, "tuning")
         fixed = add_ranges(page, job, (*CONFIG, "ParameterRanges"), static)
         static |= fixed
@@ -108,9 +111,14 @@ def _put_name(page: Draft, name: str, tuning: bool) -> None:
 def _static(page: Draft, job: JobFile, base: Path, place: Place) -> dict[str, str]:
     static = {name: as_text(value) for name, value in job.hyperparameters.items()}
     if job.program is None:
-        if job.code is not None:
-            fix = "Add program, the script to run, or take code out."
-            page.findings.refuse(107, "program", "nothing, yet there is code", "a script", fix)
+        if job.code is None:
+            return static
+        if NAME in static:
+            static["sagemaker_submit_directory"] = location(job.code, base)
+            page.findings.came_from((*place, "sagemaker_submit_directory"), "code", True)
+            return static
+        fix = "Add program, the script to run, or take code out."
+        page.findings.refuse(107, "program", "nothing, yet there is code", "a script", fix)
         return static
     for name, key in (("sagemaker_program", "program"), ("sagemaker_submit_directory", "code")):
         if name in static:
@@ -124,6 +132,14 @@ def _static(page: Draft, job: JobFile, base: Path, place: Place) -> dict[str, st
     home = "program" if job.code is None else "code"
     page.findings.came_from((*place, "sagemaker_submit_directory"), home, True)
     return static
+
+
+def _program(job: JobFile, static: Mapping[str, str]) -> Definition:
+    """What says which program runs, before there is a whole request."""
+    body: dict[str, Any] = {"Environment": {name: str(value) for name, value in job.environment.items()}}
+    if job.image is not None:
+        body["AlgorithmSpecification"] = {"TrainingImage": job.image}
+    return Definition(body, (), static, (), {}, ())
 
 
 def _put_algorithm(page: Draft, job: JobFile, top: Place, static: Mapping[str, str]) -> None:
@@ -159,7 +175,9 @@ def _reported(job: JobFile, static: Mapping[str, str]) -> list[str]:
     channels = ["validation"] if "validation" in job.channels else []
     if str(decode(static.get("train_metrics", "false"))).lower() in ("true", "1"):
         channels.append("train")
-    return [f"{channel}:{str(word).strip()}" for word in words if str(word).strip() for channel in channels]
+    names = [name for word in words if (name := str(word).strip())]
+    names += [function for _, function in custom_metrics(static) if function]
+    return [f"{channel}:{name}" for name in names for channel in channels]
 
 
 def _put_channels(page: Draft, job: JobFile, top: Place, base: Path) -> None:

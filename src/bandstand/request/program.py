@@ -24,7 +24,7 @@ class Program:
     Args:
         kind: `script`, `built-in`, or `image` for a built-in that the image's name stands for.
         name: The script, or the built-in.
-        folder: Where the script's code is, a URI or a path inside the image; None for the usual place.
+        folder: Where the user's code is, a URI or a path inside the image; None for the usual place.
     """
 
     kind: Literal["script", "built-in", "image"]
@@ -40,16 +40,14 @@ def program_of(definition: Definition) -> Program | None:
     """
     environment = definition.body.get("Environment", {})
     script = environment.get("SAGEMAKER_PROGRAM") or definition.setting("sagemaker_program")
+    folder = environment.get("SAGEMAKER_SUBMIT_DIRECTORY") or definition.setting("sagemaker_submit_directory")
     if script:
-        folder = environment.get("SAGEMAKER_SUBMIT_DIRECTORY") or definition.setting(
-            "sagemaker_submit_directory"
-        )
         return Program("script", script, folder)
     algorithm = definition.setting("algorithm")
     if algorithm:
-        return Program("built-in", algorithm)
+        return Program("built-in", algorithm, folder)
     if is_aws_xgboost(image_of(definition)):
-        return Program("image", "xgboost")
+        return Program("image", "xgboost", folder)
     return None
 
 

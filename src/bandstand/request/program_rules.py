@@ -10,6 +10,7 @@ from typing import Any
 
 from bandstand.hyperparameters import nearest
 from bandstand.request.channel_rules import channels
+from bandstand.request.custom_metric_rules import check_custom_metrics
 from bandstand.request.documents import CONFIG, Definition, dig
 from bandstand.request.findings import Findings, Place, shown
 from bandstand.request.plan import local_path
@@ -43,6 +44,7 @@ def check_program(document: Mapping[str, Any], definition: Definition, findings:
         _check_script(program, definition, findings)
     elif program.name == "xgboost":
         _check_xgboost(document, definition, findings)
+        check_custom_metrics(program.folder, definition, findings)
     else:
         _refuse_algorithm(program.name, definition, findings)
 
@@ -133,10 +135,6 @@ def _check_xgboost(document: Mapping[str, Any], definition: Definition, findings
         fix = "Add the channel validation: without it nothing reports the objective."
         findings.problem(424, data, f"no channel for {metric}", "a channel named validation", fix)
     _check_metric_name(metric, definition, findings)
-    if "num_round" not in definition.static and "num_round" not in definition.tuned_names():
-        place = (*definition.static_place, "num_round")
-        if not findings.doubtful(definition.static_place) and not findings.doubtful(definition.tuned_place):
-            findings.problem(424, place, "nothing", "a number of rounds", "Add num_round, static or tuned.")
     for channel, place in found.values():
         kind = channel.get("ContentType")
         if kind is not None and kind.partition(";")[0].strip().lower() not in READ:

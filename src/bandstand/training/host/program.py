@@ -9,11 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from bandstand.errors import InputError, PlatformError
+from bandstand.errors import InputError
 from bandstand.hyperparameters import Hyperparameters, decode, nearest
 from bandstand.sagemaker_files import Folders
 
-BUILT_IN = {"xgboost": "bandstand_container.xgboost_rowsplit"}
+BUILT_IN = {
+    "xgboost": "bandstand_container.xgboost_rowsplit",
+    "horovod": "bandstand_container.horovod_ring",
+}
 """The hyperparameter `algorithm` to the module that trains it."""
 
 
@@ -48,16 +51,13 @@ def find_program(environ: Mapping[str, str], hyperparameters: Hyperparameters, f
     """
     reserved = hyperparameters.reserved
     name = environ.get("SAGEMAKER_PROGRAM") or _word(reserved.get("sagemaker_program"))
+    submitted = _word(reserved.get("sagemaker_submit_directory")) or environ.get("SAGEMAKER_SUBMIT_DIRECTORY")
     if name:
-        from bandstand.training.host.source import code_folder
-
-        submitted = _word(reserved.get("sagemaker_submit_directory")) or environ.get(
-            "SAGEMAKER_SUBMIT_DIRECTORY"
-        )
-        return _user_program(name, code_folder(submitted, folders.code).absolute())
+        return _user_program(name, _code_folder(submitted, folders))
     algorithm = hyperparameters.text("algorithm", None)
     if algorithm:
-        return _built_in(algorithm)
+        # A built-in may be given code as well, such as a metric of the user's own.
+        return _built_in(algorithm, _code_folder(submitted, folders) if submitted else None)
     raise InputError(
         "There is nothing to train with: neither the environment variable SAGEMAKER_PROGRAM nor the "
         "hyperparameter sagemaker_program names a program, and the hyperparameter algorithm names no "
@@ -65,20 +65,21 @@ def find_program(environ: Mapping[str, str], hyperparameters: Hyperparameters, f
     )
 
 
+def _code_folder(submitted: str | None, folders: Folders) -> Path:
+    from bandstand.training.host.source import code_folder
+
+    return code_folder(submitted, folders.code).absolute()
+
+
 def _word(text: str | None) -> str:
     found = decode(text) if text else ""
     return found if isinstance(found, str) else str(text)
 
 
-def _built_in(algorithm: str) -> Program:
+def _built_in(algorithm: str, folder: Path | None) -> Program:
     if algorithm in BUILT_IN:
-        return Program(
-            algorithm, (sys.executable, "-u", "-P", "-m", BUILT_IN[algorithm]), None, takes_arguments=False
-        )
-    if algorithm == "horovod":
-        raise PlatformError(
-            "The algorithm 'horovod' is not part of this version. Run your own script instead."
-        )
+        command = (sys.executable, "-u", "-P", "-m", BUILT_IN[algorithm])
+        return Program(algorithm, command, folder, takes_arguments=False)
     near = nearest(algorithm, BUILT_IN)
     hint = f" Did you mean {near!r}?" if near else ""
     raise InputError(
