@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import select
 import signal
 import socket
 import subprocess
@@ -218,20 +219,30 @@ class Launcher:
         listener.close()
         return Hosts(hosts)
 
-    def close(self) -> None:
-        for sock in self._sockets:
-            sock.close()
+    def kill(self) -> None:
+        """Kill every process of every job, agents and ranks, and wait until none is left."""
         for process in self._processes:
             if process.poll() is None:
                 process.kill()
                 process.wait(DEADLINE)
         mark = f"SAGEMAKER_BASE_DIR={self._tmp_path}/".encode()
+        ranks = []
         for entry in Path("/proc").glob("[0-9]*"):  # ranks of agents that were killed
             try:
                 if mark in (entry / "environ").read_bytes():
+                    descriptor = os.pidfd_open(int(entry.name))
                     os.kill(int(entry.name), signal.SIGKILL)
+                    ranks.append(descriptor)
             except OSError:
                 continue  # it has ended meanwhile, or is somebody else's
+        for descriptor in ranks:
+            select.select([descriptor], [], [], DEADLINE)  # readable once the process has ended
+            os.close(descriptor)
+
+    def close(self) -> None:
+        for sock in self._sockets:
+            sock.close()
+        self.kill()
 
 
 @pytest.fixture
