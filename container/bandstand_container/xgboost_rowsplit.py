@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,18 +15,21 @@ import bandstand
 from bandstand.errors import InputError, JobError
 from bandstand.training.declaring import answer
 from bandstand.training.exact import ExactMetrics
+from bandstand.training.judge import CustomMetric
 from bandstand.training.output import note
 from bandstand.training.refusals import plain_refusals
 from bandstand.training.ring import Ring, join_ring, plain_message
 from bandstand.training.ring_members import settle
 from bandstand.training.rows import LoadedChannel, load, rank_names
 from bandstand.training.run import Run
+from bandstand_container.xgboost_custom import code_folder, load_metrics
 from bandstand_container.xgboost_hyperparameters import FILE, SCHEMA
 from bandstand_container.xgboost_matrix import matrix_of, note_index_base, query_problems
-from bandstand_container.xgboost_patience import Patience
+from bandstand_container.xgboost_patience import Goals, Patience
+from bandstand_container.xgboost_reports import Reports
 from bandstand_container.xgboost_resuming import check_resumed, resumed_model, xgboosts_first
 from bandstand_container.xgboost_settings import Settings, read_settings
-from bandstand_container.xgboost_trial import try_labels, try_settings
+from bandstand_container.xgboost_trial import knows_metric, try_labels, try_settings
 from bandstand_container.xgboost_warnings import warnings_as_notes
 
 MODEL = "xgboost-model"
@@ -44,7 +48,7 @@ def main() -> None:
     answer(SCHEMA, "bandstand_container.xgboost_rowsplit", FILE)
     run = bandstand.start()
     with plain_refusals(), warnings_as_notes(write=run.is_leader):
-        settings = check_settings(run)
+        settings, custom = check_settings(run)
         channels = load(run, ["train"], ["validation"], settings.columns)
         check_labels(run, settings, channels)
         members, channels = settle(run, channels)
@@ -52,18 +56,29 @@ def main() -> None:
         try:
             with join_ring(run, members) as ring:
                 if ring is not None:
-                    train(run, ring, settings, channels)
+                    train(run, ring, settings, channels, custom)
         except xgboost.core.XGBoostError as error:
             raise JobError(f"XGBoost {xgboost.__version__} failed: {plain_message(error)}") from None
 
 
-def check_settings(run: Run) -> Settings:
+def check_settings(run: Run) -> tuple[Settings, Sequence[CustomMetric]]:
     """Read the hyperparameters and let the installed XGBoost judge them, before any data is read.
+
+    Returns:
+        What to train, and on the leader the user's own metric functions.
 
     Raises:
         InputError: With everything that is wrong, the same on all ranks.
     """
-    settings, problems = read_settings(run.hyperparameters, run.world_size, run.threads)
+    settings, problems = read_settings(run.hyperparameters, run.world_size, run.threads, run.goals)
+    custom: Sequence[CustomMetric] = ()
+    if settings.custom:
+        missing: list[str] = []
+        if run.is_leader:
+            custom, missing = load_metrics(settings.custom, code_folder(os.environ))
+        problems += run.broadcast(missing)
+        if not knows_metric(settings.watched_metric):
+            settings = settings.without_metric(settings.watched_metric)
     refused, unused = try_settings(settings.parameters, settings.metrics, SCHEMA.names)
     problems += refused
     if problems:
@@ -73,7 +88,7 @@ def check_settings(run: Run) -> Settings:
         note(f"XGBoost {xgboost.__version__}, {settings.rounds} iterations: {given}.")
         for text in unused:
             note(text)
-    return settings
+    return settings, custom
 
 
 def check_labels(run: Run, settings: Settings, channels: Mapping[str, LoadedChannel]) -> None:
@@ -99,7 +114,13 @@ def check_labels(run: Run, settings: Settings, channels: Mapping[str, LoadedChan
         raise InputError("\n".join(problems))
 
 
-def train(run: Run, ring: Ring, settings: Settings, channels: dict[str, LoadedChannel]) -> None:
+def train(
+    run: Run,
+    ring: Ring,
+    settings: Settings,
+    channels: dict[str, LoadedChannel],
+    custom: Sequence[CustomMetric] = (),
+) -> None:
     """Train, report each iteration, and leave the model of the last one. Collective in the ring.
 
     Args:
@@ -107,44 +128,35 @@ def train(run: Run, ring: Ring, settings: Settings, channels: dict[str, LoadedCh
         ring: The ranks that train together.
         settings: What to train.
         channels: This rank's rows; taken out of the mapping as XGBoost gets its own copy.
+        custom: The user's own metric functions, on the leader.
     """
     parameters = settings.for_booster()
-    evaluated = {"validation"}
-    if settings.train_metrics or (settings.train_metrics is None and "validation" not in channels):
-        evaluated.add("train")
     base = channels["train"].index_base
-    matrices, metrics = {}, {}
-    for name in list(channels):
-        rows = channels.pop(name).rows
-        if name in evaluated:
-            metrics[name] = ExactMetrics(ring, parameters, name, rows.labels, rows.group_weights, rows.groups)
-        matrices[name] = matrix_of(rows, settings)
-        del rows
+    matrices, evaluated = prepare(ring, settings, channels, custom)
     booster = xgboost.Booster(parameters, list(matrices.values()), model_file=resumed_model(run, ring))
     note_index_base(booster, base)
     booster.set_param("validate_parameters", "0")  # they have been, and names without effect were told
     check_resumed(run, booster)
     first = xgboosts_first(run, booster)
-    patience = Patience(ring, settings.patience, settings.watched) if settings.patience else None
+    goals = Goals(run.goals, settings.custom_goal)
+    patience = Patience(ring, settings.patience, settings.watched, goals) if settings.patience else None
     pace = Pace(ring)
     given_up = patience is not None and patience.was_over(booster, run.resume_iteration)
-    for iteration in run.iterations(run.resume_iteration if given_up else settings.rounds):
-        booster.update(matrices["train"], iteration - first)
-        values: dict[str, float] = {}
-        for name, metric in metrics.items():
-            values |= metric(booster, matrices[name])
-        if metrics:
-            run.report(iteration, values)
-        every = pace.iterations_in(CHECKPOINT_SECONDS)
-        if pace.iterations == 1:
-            require_one_model(ring, booster)
-        if patience and patience.is_over(booster, iteration, values):
-            if run.is_leader:
-                best = int(booster.attr("best_iteration") or 0) + 1
-                note(f"no better value since iteration {best}: training ends after {iteration}.")
-            save_checkpoint(run, booster, iteration, 1)
-            break
-        save_checkpoint(run, booster, iteration, every)
+    rounds = run.resume_iteration if given_up else settings.rounds
+    with Reports(run, ring, evaluated, goals) as reports:
+        for iteration in run.iterations(rounds, stop_agreed=reports.stop_agreed):
+            booster.update(matrices["train"], iteration - first)
+            reports.report(booster, iteration)
+            every = pace.iterations_in(CHECKPOINT_SECONDS)
+            if pace.iterations == 1:
+                require_one_model(ring, booster)
+            if patience and patience.is_over(booster, iteration, reports.finish()):
+                if run.is_leader:
+                    best = int(booster.attr("best_iteration") or 0) + 1
+                    note(f"no better value since iteration {best}: training ends after {iteration}.")
+                save_checkpoint(run, reports, booster, iteration, 1)
+                break
+            save_checkpoint(run, reports, booster, iteration, every)
     if not booster.num_boosted_rounds():
         note("stopped before the first iteration: there is no model.")
         return
@@ -156,10 +168,38 @@ def train(run: Run, ring: Ring, settings: Settings, channels: dict[str, LoadedCh
         note(f"model {path}: {booster.num_boosted_rounds()} iterations, {len(data)} bytes, sha256 {digest}.")
 
 
-def save_checkpoint(run: Run, booster: xgboost.Booster, iteration: int, every: int) -> None:
+def prepare(
+    ring: Ring,
+    settings: Settings,
+    channels: dict[str, LoadedChannel],
+    custom: Sequence[CustomMetric],
+) -> tuple[dict[str, xgboost.DMatrix], dict[str, tuple[ExactMetrics, xgboost.DMatrix]]]:
+    """Take the rows out of their channels, as XGBoost gets its own copy. Collective in the ring.
+
+    Returns:
+        XGBoost's rows by channel; and those that are evaluated, with their metrics.
+    """
+    names = {"validation"}
+    if settings.train_metrics or (settings.train_metrics is None and "validation" not in channels):
+        names.add("train")
+    matrices, evaluated = {}, {}
+    for name in list(channels):
+        rows = channels.pop(name).rows
+        about = (rows.labels, rows.group_weights, rows.groups)
+        if name in names:
+            metrics = ExactMetrics(ring, settings.for_booster(), name, *about, custom_metric=custom)
+        matrices[name] = matrix_of(rows, settings)
+        if name in names:
+            evaluated[name] = (metrics, matrices[name])
+        del rows
+    return matrices, evaluated
+
+
+def save_checkpoint(run: Run, reports: Reports, booster: xgboost.Booster, iteration: int, every: int) -> None:
     """Write the model as the checkpoint of an iteration if that is due; it is the same on all ranks."""
 
     def save(path: Path) -> None:
+        reports.finish()  # a job that goes on from here does not report the iteration again
         path.write_bytes(booster.save_raw("ubj"))
 
     run.checkpoint(iteration, save, every=every, suffix=".ubj", shared=True)
