@@ -36,6 +36,14 @@ OWN = (
         "`best_iteration`.",
     ),
     hp(
+        "checkpoint_iterations",
+        int,
+        1,
+        default=None,
+        tunable=False,
+        help="Iterations from one checkpoint to the next; if not given, about a minute lies between them.",
+    ),
+    hp(
         "train_metrics",
         bool,
         default=None,

@@ -147,7 +147,8 @@ def train(
         for iteration in run.iterations(rounds, stop_agreed=reports.stop_agreed):
             booster.update(matrices["train"], iteration - first)
             reports.report(booster, iteration)
-            every = pace.iterations_in(CHECKPOINT_SECONDS)
+            paced = pace.iterations_in(CHECKPOINT_SECONDS)
+            every = settings.checkpoint_iterations or paced
             if pace.iterations == 1:
                 require_one_model(ring, booster)
             if patience and patience.is_over(booster, iteration, reports.finish()):

@@ -30,6 +30,7 @@ class Settings:
         custom_goal: The direction of what these return, `maximize` or `minimize`; None if nothing was said.
         train_metrics: Whether to evaluate the training channel as well; None if nothing was said.
         patience: Iterations without a better value after which training ends; None to go on.
+        checkpoint_iterations: From one checkpoint to the next; None to go by time.
         watched: The metric that a tuning job optimizes, and that early stopping watches; None for the last.
         columns: Which columns of the data are no features.
     """
@@ -41,6 +42,7 @@ class Settings:
     custom_goal: str | None
     train_metrics: bool | None
     patience: int | None
+    checkpoint_iterations: int | None
     watched: str | None
     columns: Columns
 
@@ -129,6 +131,7 @@ def read_settings(
         custom_goal,
         train_metrics,
         patience,
+        values["checkpoint_iterations"],
         watched,
         columns,
     )
