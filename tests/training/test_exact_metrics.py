@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +15,11 @@ from numpy.typing import NDArray
 from bandstand.training.exact import ExactMetrics
 from bandstand.training.ring import Ring
 
+from .ring_of_threads import Threads
+
 RNG = np.random.default_rng(5)
 FEATURES = RNG.normal(size=(700, 4)).astype(np.float32)
+FEATURES = FEATURES[np.argsort(FEATURES[:, 0])]  # so that the parts of the ranks are unlike each other
 NOISY = FEATURES[:, 0] + FEATURES[:, 1] ** 2 + RNG.normal(size=700)
 BINARY = (NOISY > 1).astype(np.float32)
 CLASSES = np.digitize(NOISY, [0, 1, 2]).astype(np.float32)
@@ -38,13 +39,18 @@ CASES: dict[str, tuple[str, NDArray[np.float32], dict[str, str]]] = {
     "logloss": ("binary:logistic", BINARY, {}),
     "error": ("binary:logistic", BINARY, {}),
     "error@0.3": ("binary:logistic", BINARY, {}),
+    "error@0.7": ("binary:logistic", BINARY, {}),
+    "ams@0.15": ("binary:logitraw", BINARY, {}),
     "auc": ("binary:logistic", BINARY, {}),
     "aucpr": ("binary:logistic", BINARY, {}),
     "pre": ("binary:logistic", BINARY, {}),
     "pre@9": ("binary:logistic", BINARY, {}),
     "ndcg": ("binary:logistic", BINARY, {}),
+    "ndcg@7-": ("binary:logistic", BINARY, {}),
     "map": ("binary:logistic", BINARY, {}),
+    "map@6": ("binary:logistic", BINARY, {}),
     "merror": ("multi:softmax", CLASSES, {"num_class": "4"}),
+    "merror@0.4": ("multi:softprob", CLASSES, {"num_class": "4"}),
     "mlogloss": ("multi:softprob", CLASSES, {"num_class": "4"}),
     "poisson-nloglik": ("count:poisson", CLASSES, {}),
     "gamma-nloglik": ("reg:gamma", POSITIVE, {}),
@@ -58,31 +64,7 @@ CASES: dict[str, tuple[str, NDArray[np.float32], dict[str, str]]] = {
 OF_GROUPS = ("pre", "ndcg", "map")
 """Metrics that weigh groups, not rows."""
 
-RANKING = ("ndcg", "ndcg@3", "ndcg@3-", "ndcg-", "map", "map@5", "pre@4", "auc")
-
-
-class Threads:
-    """Sums over ranks that are threads of this process."""
-
-    def __init__(self, ranks: int) -> None:
-        self._barrier = threading.Barrier(ranks, timeout=60)
-        self._given: dict[int, NDArray[Any]] = {}
-
-    def ring(self, position: int, ranks: int) -> Ring:
-        shared = self
-
-        class ThreadRing(Ring):
-            def sum(self, values: NDArray[Any]) -> NDArray[Any]:
-                return shared.sum(self.position, values)
-
-        return ThreadRing(range(ranks), position)
-
-    def sum(self, position: int, values: NDArray[Any]) -> NDArray[Any]:
-        self._given[position] = values
-        self._barrier.wait()
-        total: NDArray[Any] = np.sum([self._given[rank] for rank in sorted(self._given)], axis=0)
-        self._barrier.wait()
-        return total.astype(values.dtype)
+RANKING = ("ndcg", "ndcg@3", "ndcg@3-", "ndcg-", "map", "map@5", "map@5-", "map-", "pre", "pre@4", "auc")
 
 
 def metrics_of_the_library() -> set[str]:
@@ -92,7 +74,7 @@ def metrics_of_the_library() -> set[str]:
     library = Path(libpath.find_lib_path()[0]).read_bytes()
     words = {word.decode() for word in re.findall(rb"(?<=\0)([a-z][a-z0-9-]{1,30})(?=\0)", library)}
     # Short ones are not stored as text of their own.
-    words |= {"rmse", "mae", "auc", "pre", "map", "ndcg", "error", "logloss", "aucpr"}
+    words |= {"rmse", "mae", "auc", "pre", "map", "ndcg", "error", "logloss", "aucpr", "ams"}
     matrix = xgboost.DMatrix(FEATURES[:2], BINARY[:2], nthread=1)
     found = set()
     with xgboost.config_context(verbosity=0):
@@ -115,27 +97,20 @@ def over_ranks(
     parameters: dict[str, Any], booster: Any, part: Callable[[int], dict[str, Any]]
 ) -> dict[str, float]:
     """The metrics over three ranks; `part` gives what a rank has, as arguments of a DMatrix."""
-    threads, raw = Threads(3), booster.save_raw("ubj")
+    raw = booster.save_raw("ubj")
 
-    def rank(position: int) -> dict[str, float]:
-        own = part(position)
+    def rank(ring: Ring) -> dict[str, float]:
+        own = part(ring.position)
         bounds = (own["label_lower_bound"], own["label_upper_bound"]) if "label_lower_bound" in own else None
-        exact = ExactMetrics(
-            threads.ring(position, 3),
-            parameters,
-            "v",
-            own["label"],
-            own.get("weight"),
-            own.get("group"),
-            bounds,
-        )
+        about = (own["label"], own.get("weight"), own.get("group"), bounds)
+        exact = ExactMetrics(ring, parameters, "v", *about)
         copy = xgboost.Booster({"nthread": "1"})
         copy.load_model(raw)
         return exact(copy, xgboost.DMatrix(own["data"], nthread=1))
 
-    with ThreadPoolExecutor(3) as pool:
-        first, *_ = pool.map(rank, range(3))
-        return first
+    first, *others = Threads(3).run(rank)
+    assert others == [{}, {}]
+    return first
 
 
 def check(
@@ -189,14 +164,24 @@ def test_ranking_metrics_over_query_groups_on_several_ranks_are_those_of_one_pro
     metrics = [
         metric for metric in RANKING if objective == "rank:map" or not metric.startswith(("map", "pre"))
     ]
-    given: dict[str, Any] = {"data": FEATURES, "label": labels}
+    mixed = np.random.default_rng(6).permutation(
+        len(FEATURES)
+    )  # a group without a hit weighs 1, whatever is said
+    given: dict[str, Any] = {"data": FEATURES[mixed], "label": labels[mixed]}
     if weighted:
         given["weight"] = WEIGHTS[: len(GROUPS)]
     check(metrics, objective, given, {}, GROUPS)
 
 
-def test_auc_of_several_classes_is_that_of_one_process() -> None:
-    check(["auc", "aucpr"], "multi:softprob", {"data": FEATURES, "label": CLASSES}, {"num_class": "4"})
+@pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
+def test_auc_of_several_classes_is_that_of_one_process(weighted: bool) -> None:
+    given = {"data": FEATURES, "label": CLASSES} | ({"weight": WEIGHTS} if weighted else {})
+    check(["auc", "aucpr"], "multi:softprob", given, {"num_class": "4"})
+
+
+def test_all_metrics_of_an_objective_together_are_those_of_one_process() -> None:
+    metrics = [metric for metric, (objective, *_) in CASES.items() if objective == "binary:logistic"]
+    check(metrics, "binary:logistic", {"data": FEATURES, "label": BINARY}, {})
 
 
 def test_every_metric_of_the_library_has_a_case_here() -> None:
