@@ -41,6 +41,11 @@ booster = { categorical = ["gbtree", "dart"] }
 job_seconds = 3600
 """
 
+SCRIPT = (
+    ('name = "direct-marketing"', 'name = "direct-marketing"\nprogram = "src/train.py"'),
+    ('algorithm = "xgboost"\n', ""),
+)
+
 REGEX = r" validation:auc=([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)"
 
 Change = Callable[..., dict[str, Any]]
@@ -113,6 +118,17 @@ def tuning(definition: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.fixture
+def script_tuning(folder: Path, tuning: dict[str, Any]) -> dict[str, Any]:
+    """The same with a script of the user's, which declares no hyperparameters, so that it may have any."""
+    changed = copy.deepcopy(tuning)
+    changed["TrainingJobDefinition"]["StaticHyperParameters"] = {
+        "sagemaker_program": "train.py",
+        "sagemaker_submit_directory": (folder / "src").as_uri(),
+    }
+    return changed
+
+
+@pytest.fixture
 def training(definition: dict[str, Any]) -> dict[str, Any]:
     """A CreateTrainingJob request that breaks no rule."""
     return {
@@ -155,10 +171,13 @@ def problems() -> Callable[..., list[Problem]]:
 
 @pytest.fixture
 def job(folder: Path) -> Callable[..., Path]:
-    """Write a job file, the usual one with some of its text replaced, and return its path."""
+    """Write a job file, the usual one with some of its text replaced, and return its path.
 
-    def write(*replacements: tuple[str, str], text: str = JOB) -> Path:
-        for old, new in replacements:
+    With `script` it is the job of a script that declares no hyperparameters, so that it may have any.
+    """
+
+    def write(*replacements: tuple[str, str], text: str = JOB, script: bool = False) -> Path:
+        for old, new in (*(SCRIPT if script else ()), *replacements):
             assert old in text
             text = text.replace(old, new)
         path = folder / "job.toml"

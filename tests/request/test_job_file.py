@@ -168,18 +168,20 @@ def test_a_script_that_is_not_there_is_told_by_its_key(job: Job, problems: Probl
         ('["gbtree", "dart"]', '["dart", "gbtree", "dart"]', "ranges.booster: repeated categories"),
         ("parallel = 4", "parallel = 40", "tuning.parallel: 30 rather than 40"),
         ('goal = "maximize"\n', "", "tuning.goal: maximize, since that is what validation:auc is for"),
-        ("[hyperparameters]", "[hyperparameters]\nepochs = 30", "max_resource: 30, from the static"),
         ('goal = "maximize"', 'goal = "minimize"', "tuning.goal is minimize, yet"),
         ("hosts = 3", "hosts = 3", "role: none is given; the request has a placeholder"),
     ],
 )
 def test_every_repair_is_said(job: Job, plan_of: PlanOf, old: str, new: str, note: str) -> None:
-    changes = [(old, new)]
-    if "epochs" in new:
-        changes.append(("max_resource = 30\n", ""))
-    plan = plan_of(job(*changes))
+    plan = plan_of(job((old, new)))
     assert any(note in said for said in plan.notes), plan.notes
     ParamValidator().validate(json.loads(plan.document), request_shape(TUNING))
+
+
+def test_the_maximum_resource_is_inferred_and_said(job: Job, plan_of: PlanOf) -> None:
+    epochs = ("[hyperparameters]", "[hyperparameters]\nepochs = 30")
+    plan = plan_of(job(epochs, ("max_resource = 30\n", ""), script=True))
+    assert "tuning.max_resource: 30, from the static hyperparameters, as AMT infers it." in plan.notes
 
 
 def test_a_range_of_one_value_becomes_static(job: Job, plan_of: Callable[..., TuningPlan]) -> None:
@@ -220,7 +222,7 @@ def test_ranges_of_one_value_each_leave_nothing_to_tune(job: Job, problems: Prob
 def test_categories_that_differ_in_text_are_not_one_value(
     job: Job, plan_of: Callable[..., TuningPlan]
 ) -> None:
-    plan = plan_of(job(('["gbtree", "dart"]', '["1", "1.0", 2, true]')))
+    plan = plan_of(job(('["gbtree", "dart"]', '["1", "1.0", 2, true]'), script=True))
     assert plan.ranges[2].values == ("1", "1.0", "2", "true")  # type: ignore[union-attr]
 
 
@@ -318,7 +320,7 @@ def test_hyperband_without_a_maximum_names_the_five_names(job: Job, problems: Pr
 
 def test_over_30_ranges_are_counted_over_all_kinds(job: Job, problems: Problems) -> None:
     many = "\n".join(f"r{k} = {{ integer = [1, 9] }}" for k in range(28))
-    found = problems(job(("[ranges]", f"[ranges]\n{many}")))
+    found = problems(job(("[ranges]", f"[ranges]\n{many}"), script=True))
     assert [(problem.number, problem.where) for problem in found] == [(307, "ranges")]
 
 

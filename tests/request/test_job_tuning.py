@@ -97,8 +97,8 @@ def test_the_modelled_hyperband_keeps_hyperbands_rules(job: Job, problems: Probl
         (322, "tuning.early_stopping"),
         (323, "tuning.max_resource"),
     }
-    inferred = ('algorithm = "xgboost"', 'algorithm = "xgboost"\nepochs = 27')
-    assert plan_of(job(modelled, inferred, ("max_resource = 30\n", ""))).max_resource == 27
+    inferred = ("[hyperparameters]", "[hyperparameters]\nepochs = 27")
+    assert plan_of(job(modelled, inferred, ("max_resource = 30\n", ""), script=True)).max_resource == 27
 
 
 GRID = (

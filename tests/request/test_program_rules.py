@@ -176,12 +176,13 @@ def test_the_built_in_needs_its_channels_and_rounds(
             {f"{body}.InputDataConfig": None, f"{config}.ParameterRanges.IntegerParameterRanges": None},
         )
     )
-    assert _numbers(found) == [424, 424, 424]
+    assert _numbers(found) == [424, 424, 435]
     assert [problem.allowed for problem in found] == [
         "a channel named train",
         "a channel named validation",
-        "a number of rounds",
+        "a whole number of 1 or more",
     ]
+    assert found[2].fix == "Add num_round, static or tuned."
 
 
 @pytest.mark.parametrize(

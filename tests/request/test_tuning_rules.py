@@ -171,10 +171,10 @@ def test_problems_of_every_part_come_together(
 @pytest.mark.parametrize("name", ["epochs", "numepochs", "n-epochs", "n_epochs", "num_epochs"])
 @pytest.mark.parametrize("text", ["27", '"27"', "027"])
 def test_the_maximum_resource_follows_from_each_of_the_five_names(
-    tuning: dict[str, Any], change: Change, plan_of: Callable[..., TuningPlan], name: str, text: str
+    script_tuning: dict[str, Any], change: Change, plan_of: Callable[..., TuningPlan], name: str, text: str
 ) -> None:
     plan = plan_of(
-        change(tuning, {f"{BAND}.MaxResource": None, f"{BODY}.StaticHyperParameters.{name}": text})
+        change(script_tuning, {f"{BAND}.MaxResource": None, f"{BODY}.StaticHyperParameters.{name}": text})
     )
     assert plan.max_resource == 27
     assert '"MaxResource"' not in plan.document
@@ -210,12 +210,12 @@ def test_a_tuned_number_of_epochs_gives_no_maximum_resource(
 
 
 def test_an_inferred_maximum_is_held_against_the_minimum_and_the_ceiling(
-    tuning: dict[str, Any], change: Change, problems: Problems
+    script_tuning: dict[str, Any], change: Change, problems: Problems
 ) -> None:
     static = f"{BODY}.StaticHyperParameters.epochs"
-    low = change(tuning, {f"{BAND}.MaxResource": None, f"{BAND}.MinResource": 9, static: "3"})
+    low = change(script_tuning, {f"{BAND}.MaxResource": None, f"{BAND}.MinResource": 9, static: "3"})
     assert [problem.number for problem in problems(low)] == [324]
-    high = change(tuning, {f"{BAND}.MaxResource": None, static: "20001"})
+    high = change(script_tuning, {f"{BAND}.MaxResource": None, static: "20001"})
     assert [problem.number for problem in problems(high)] == [325]
 
 
@@ -245,7 +245,7 @@ def test_a_grid_counts_its_combinations(tuning: dict[str, Any], change: Change, 
 
 
 def test_a_grid_that_leaves_its_number_of_jobs_out_may_not_be_too_large(
-    tuning: dict[str, Any], change: Change, problems: Problems, plan_of: Callable[..., TuningPlan]
+    script_tuning: dict[str, Any], change: Change, problems: Problems, plan_of: Callable[..., TuningPlan]
 ) -> None:
     def grid(first: int, second: int) -> dict[str, Any]:
         ranges = [
@@ -253,7 +253,7 @@ def test_a_grid_that_leaves_its_number_of_jobs_out_may_not_be_too_large(
             for name, count in (("num_round", first), ("depth", second))
         ]
         return change(
-            tuning,
+            script_tuning,
             {
                 f"{CONFIG}.Strategy": "Grid",
                 f"{CONFIG}.StrategyConfig": None,

@@ -5,18 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from bandstand.hyperparameter_declaration import SCALES
 from bandstand.request.draft import Draft
 from bandstand.request.findings import Findings, Place, shown
 from bandstand.request.job_reading import dotted
 from bandstand.request.job_schema import JobFile, Span, as_text
 from bandstand.request.range_rules import CATEGORIES, CONTINUOUS, INTEGERS, as_finite, as_whole
 
-SCALES = {
-    "auto": "Auto",
-    "linear": "Linear",
-    "log": "Logarithmic",
-    "reverse-log": "ReverseLogarithmic",
-}
 _LISTS = {"integer": INTEGERS, "continuous": CONTINUOUS, "categorical": CATEGORIES}
 
 

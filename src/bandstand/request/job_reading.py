@@ -175,7 +175,8 @@ def _keys_at(location: list[str]) -> list[str]:
 
 def _table(annotation: Any) -> type[BaseModel] | None:
     """Return the table's schema in an annotation: as it is, of an optional one, or of a dict's values."""
-    for candidate in (annotation, *get_args(annotation)):
+    for each in (annotation, *get_args(annotation)):
+        candidate = getattr(each, "__origin__", each)
         if isinstance(candidate, type) and issubclass(candidate, BaseModel):
             return candidate
     return None

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
-from pydantic_core import PydanticCustomError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    ValidatorFunctionWrapHandler,
+    WithJsonSchema,
+)
+from pydantic_core import CoreSchema, PydanticCustomError
+from pydantic_core.core_schema import no_info_wrap_validator_function
 
 from bandstand.hyperparameters import encode
 
@@ -158,6 +168,31 @@ class Span(Table):
     )
 
 
+DEFAULT = Span()
+"""Stands for `"default"`: the range that the program declares."""
+
+
+class SpanOrDefault:
+    """Lets a range be the word `"default"` instead of a table."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Read the word before the table is."""
+        return no_info_wrap_validator_function(_span, handler(source))
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """Tell editors of both."""
+        return {"anyOf": [handler(core), {"const": "default"}]}
+
+
+def _span(value: object, handler: ValidatorFunctionWrapHandler) -> Span:
+    if value == "default":
+        return DEFAULT
+    if isinstance(value, str):
+        raise PydanticCustomError("span", 'a table such as { continuous = [0.1, 1.0] }, or "default"')
+    span: Span = handler(value)
+    return span
+
+
 class Stopping(Table):
     """How long jobs may run."""
 
@@ -196,7 +231,13 @@ class JobFile(Table):
     tuning: Tuning | None = Field(
         default=None, description="How settings are tried; without it the job is one training job."
     )
-    ranges: dict[str, Span] = Field(default={}, description="Tuned hyperparameters by name.")
+    ranges: dict[str, Annotated[Span, SpanOrDefault()]] = Field(
+        default={},
+        description=(
+            'Tuned hyperparameters by name. `NAME = "default"` takes the range that the program declares, '
+            '`"*" = "default"` those of all that are not static.'
+        ),
+    )
     metrics: dict[str, str] = Field(
         default={}, description="Patterns by metric; if none is given, those of Bandstand's metric line."
     )

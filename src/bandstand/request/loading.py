@@ -13,6 +13,7 @@ from bandstand.request.channel_rules import check_channels
 from bandstand.request.data_rules import check_data
 from bandstand.request.documents import definitions, operation_of, parse, refuse_unknown
 from bandstand.request.findings import Findings, shown
+from bandstand.request.hyperparameter_rules import check_hyperparameters
 from bandstand.request.local_rules import check_local
 from bandstand.request.plan import Plan, TuningPlan
 from bandstand.request.planning import make_plan
@@ -166,6 +167,7 @@ def _checked(operation: str, document: Mapping[str, Any], findings: Findings) ->
     check_local(operation, sound, findings)
     for definition in found:
         check_program(sound, definition, findings)
+        check_hyperparameters(definition, findings)
         check_data(definition, findings)
     if findings.problems:
         raise PlanError(findings.problems)

@@ -15,6 +15,9 @@ _LETTER_CLASSES = {
     "N": r"\d",
     "Z": r" \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000",
     "Alnum": "a-zA-Z0-9",
+    "M": r"\u0300-\U0010ffff",  # marks; the model allows them together with letters and symbols only
+    "P": r"!-~\u00a1-\U0010ffff",  # everything but control characters, as symbols too
+    "S": r"!-~\u00a1-\U0010ffff",
 }
 
 
@@ -25,6 +28,11 @@ def request_shape(operation: str) -> Any:
     The model is read when it is first asked for, which takes about a quarter of a second.
     """
     return _service().operation_model(operation).input_shape
+
+
+def specifications_shape() -> Any:
+    """Return the shape of CreateAlgorithm's SupportedHyperParameters, of type `botocore.model.ListShape`."""
+    return _service().shape_for("HyperParameterSpecifications")
 
 
 def in_order(shape: Any, value: Any) -> Any:

@@ -58,8 +58,23 @@ def check_shapes(operation: str, document: Mapping[str, Any], findings: Findings
         The request without the members that are unknown or of a wrong type, so that every value left has its
         member's type. Values that break a limit stay.
     """
-    sound = _walk(request_shape(operation), document, (), findings)
+    sound = check_shape(request_shape(operation), document, (), findings)
     return sound if isinstance(sound, dict) else {}
+
+
+def check_shape(shape: Any, value: object, place: Place, findings: Findings) -> object:
+    """Check a value against any shape of the model.
+
+    Args:
+        shape: The shape.
+        value: The value.
+        place: Where it stands.
+        findings: Takes the problems.
+
+    Returns:
+        The value without the members that are unknown or of a wrong type.
+    """
+    return _walk(shape, value, place, findings)
 
 
 def _walk(shape: Any, value: object, place: Place, findings: Findings) -> object:
