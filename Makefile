@@ -5,8 +5,12 @@ BIN := .venv/bin
 RUN_EXTRAS := xgboost,launch,local,report,examples
 MARKETING := examples/direct_marketing
 
+# PyTorch has a virtual environment of its own: it is large, and only what trains with it should wait for it.
+TORCH_BIN := .venv-horovod/bin
+TORCH_EXTRAS := horovod,xgboost,launch,local,report,examples
+
 .DEFAULT_GOAL := help
-.PHONY: help tune test check format clean python-as-asked
+.PHONY: help tune test test-horovod horovod-wheel digits convergence bench-horovod check format clean python-as-asked
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*##/\t/' | expand -t 12
@@ -44,6 +48,33 @@ tune: .venv/.run  ## the main job: 30 training jobs, 4 at a time, 3 hosts each, 
 test: .venv/.dev  ## all tests that need nothing but Python
 	@$(BIN)/python -m pytest $(ARGS)
 
+.venv-horovod/.torch: docker/horovod/build-requirements.txt
+	@echo "Installing PyTorch into .venv-horovod (some minutes the first time)"
+	@$(TORCH_BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv .venv-horovod
+	@$(TORCH_BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0 -r docker/horovod/build-requirements.txt
+	@touch $@
+
+.venv-horovod/.made: .venv-horovod/.torch pyproject.toml docker/horovod/build_wheel.py
+	@wheel=$$($(TORCH_BIN)/python docker/horovod/build_wheel.py) && \
+	  $(TORCH_BIN)/python -m pip install --quiet --disable-pip-version-check --find-links "$$(dirname "$$wheel")" -e '.[$(TORCH_EXTRAS)]' 'pytest>=8.2' 'pytest-timeout>=2.3'
+	@touch $@
+
+horovod-wheel: .venv-horovod/.torch  ## build Horovod for the pinned PyTorch (once; INTO=DIR copies the wheel there)
+	@$(TORCH_BIN)/python docker/horovod/build_wheel.py $(if $(INTO),--into '$(INTO)')
+
+test-horovod: .venv-horovod/.made  ## the tests that need PyTorch and Horovod; skips nothing
+	@$(TORCH_BIN)/python -m pytest tests/horovod $(ARGS)
+
+digits: .venv-horovod/.made  ## tune the digits classifier with Hyperband, 2 hosts each (MNIST=FOLDER for the idx files)
+	@$(TORCH_BIN)/python examples/digits/prepare.py $(if $(MNIST),--mnist '$(MNIST)')
+	@PATH="$(CURDIR)/$(TORCH_BIN):$$PATH" $(TORCH_BIN)/bandstand tune examples/digits/job.toml
+
+convergence: .venv-horovod/.made  ## one host, n hosts untouched, n hosts tuned, for both algorithms: one picture
+	@$(TORCH_BIN)/python examples/convergence/measure.py $(ARGS)
+
+bench-horovod: .venv-horovod/.made  ## measure beside a bare Horovod loop and beside torch's own ring
+	@$(TORCH_BIN)/python -m benchmarks.horovod_overhead $(ARGS)
+
 check: .venv/.dev  ## lint, format, types, direction of imports
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -58,5 +89,5 @@ bench: .venv/.run  ## measure beside peers and bare XGBoost (ARGS='NAME ... --sc
 	@$(BIN)/python -m benchmarks.run $(ARGS)
 
 clean:  ## remove the virtual environment and caches
-	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
+	rm -rf .venv .venv-horovod build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

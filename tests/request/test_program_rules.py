@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from bandstand.errors import Problem
+from bandstand.metrics import metric_definitions
 from bandstand.request import Plan, TuningPlan
 
 Change = Callable[..., dict[str, Any]]
@@ -120,7 +121,26 @@ def test_an_unknown_algorithm_gets_the_nearest_name(
     found = problems(change(training, {"HyperParameters.algorithm": "xgbost"}))
     assert (found[0].number, found[0].fix) == (620, "Did you mean xgboost?")
     assert "no built-in" in problems(change(training, {"HyperParameters.algorithm": "linear"}))[0].found
-    assert "yet" in problems(change(training, {"HyperParameters.algorithm": "horovod"}))[0].found
+
+
+def test_the_built_in_horovod_reports_three_metrics_and_no_others(
+    tuning: dict[str, Any], change: Change, problems: Problems, plan_of: PlanOf
+) -> None:
+    body, metric = "TrainingJobDefinition", "HyperParameterTuningJobObjective.MetricName"
+    horovod = {f"{body}.StaticHyperParameters": {"algorithm": "horovod"}}
+    ranges = {"IntegerParameterRanges": [{"Name": "epochs", "MinValue": "2", "MaxValue": "9"}]}
+    horovod["HyperParameterTuningJobConfig.ParameterRanges"] = ranges
+    for name in ("validation:accuracy", "validation:acuracy", "train:auc"):
+        changes = {
+            **horovod,
+            f"HyperParameterTuningJobConfig.{metric}": name,
+            f"{body}.AlgorithmSpecification.MetricDefinitions": metric_definitions([name]),
+        }
+        document = change(tuning, changes)
+        if name == "validation:accuracy":
+            assert plan_of(document)
+        else:
+            assert _numbers(problems(document)) == [424]
 
 
 @pytest.mark.parametrize("image", [AWS, "sagemaker-xgboost", f"{AWS}@sha256:{'0' * 64}"])

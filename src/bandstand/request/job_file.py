@@ -17,7 +17,7 @@ from bandstand.request.job_reading import dotted
 from bandstand.request.job_schema import JobFile, as_text
 from bandstand.request.job_tuning import put_tuning
 from bandstand.request.naming import TRAINING_NAME, TUNING_NAME, legal_name
-from bandstand.request.program import is_aws_xgboost, line_pattern
+from bandstand.request.program import BUILT_INS, HOROVOD_METRICS, is_aws_xgboost, line_pattern
 
 IMAGE = "bandstand:latest"
 ROLE = "arn:aws:iam::000000000000:role/none"
@@ -156,7 +156,7 @@ def _put_algorithm(page: Draft, job: JobFile, top: Place, static: Mapping[str, s
     page.put((*place, "TrainingImage"), image, "image")
     page.put((*place, "TrainingInputMode"), "File", "channels")
     metrics = dict(job.metrics)
-    built_in = decode(static.get("algorithm", "")) == "xgboost" and "sagemaker_program" not in static
+    built_in = decode(static.get("algorithm", "")) in BUILT_INS and "sagemaker_program" not in static
     wanted = ([job.tuning.metric] if job.tuning else []) + (_reported(job, static) if built_in else [])
     if built_in or not metrics:
         own = {} if is_aws_xgboost(image or "") else {name: line_pattern(name) for name in wanted}
@@ -169,7 +169,9 @@ def _put_algorithm(page: Draft, job: JobFile, top: Place, static: Mapping[str, s
 
 
 def _reported(job: JobFile, static: Mapping[str, str]) -> list[str]:
-    """Return the metrics that the built-in XGBoost reports beside the objective."""
+    """Return the metrics that a built-in reports beside the objective."""
+    if decode(static.get("algorithm", "")) == "horovod":
+        return [name for name in HOROVOD_METRICS if name.partition(":")[0] in ("train", *job.channels)]
     value = decode(static.get("eval_metric", ""))
     words = value if isinstance(value, list) else str(value).split(",")
     channels = ["validation"] if "validation" in job.channels else []

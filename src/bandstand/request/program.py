@@ -13,6 +13,9 @@ from bandstand.request.documents import Definition
 BUILT_INS = ("xgboost", "horovod")
 """The names that the hyperparameter `algorithm` may have."""
 
+HOROVOD_METRICS = ("train:loss", "validation:loss", "validation:accuracy")
+"""What the built-in Horovod classifier reports; the last two with a channel `validation` only."""
+
 _AWS_XGBOOST = re.compile(r"(?:^|/)sagemaker-xgboost(?:[:@].*)?$")
 _OURS = re.compile(r"(?:^|/)bandstand(?:[:@].*)?$")
 

@@ -14,7 +14,15 @@ from bandstand.request.custom_metric_rules import check_custom_metrics
 from bandstand.request.documents import CONFIG, Definition, dig
 from bandstand.request.findings import Findings, Place, shown
 from bandstand.request.plan import local_path
-from bandstand.request.program import BUILT_INS, Program, image_of, is_ours, line_pattern, program_of
+from bandstand.request.program import (
+    BUILT_INS,
+    HOROVOD_METRICS,
+    Program,
+    image_of,
+    is_ours,
+    line_pattern,
+    program_of,
+)
 
 CODE = "/opt/ml/code"
 READ = (
@@ -42,8 +50,8 @@ def check_program(document: Mapping[str, Any], definition: Definition, findings:
         _refuse_nothing(definition, findings)
     elif program.kind == "script":
         _check_script(program, definition, findings)
-    elif program.name == "xgboost":
-        _check_xgboost(document, definition, findings)
+    elif program.name in BUILT_INS:
+        _check_built_in(program.name, document, definition, findings)
         check_custom_metrics(program.folder, definition, findings)
     else:
         _refuse_algorithm(program.name, definition, findings)
@@ -64,14 +72,11 @@ def _refuse_nothing(definition: Definition, findings: Findings) -> None:
 def _refuse_algorithm(name: str, definition: Definition, findings: Findings) -> None:
     place = (*definition.static_place, "algorithm")
     close = nearest(name, BUILT_INS)
-    if name in BUILT_INS:
-        found, fix = f'"{name}", which cannot run on processes yet', "Take xgboost, or a script of your own."
-    else:
-        found = f'"{name}", which is no built-in algorithm'
-        fix = f"Did you mean {close}?" if close else "Name a script by sagemaker_program to run your own."
+    found = f'"{name}", which is no built-in algorithm'
+    fix = f"Did you mean {close}?" if close else "Name a script by sagemaker_program to run your own."
     if not is_ours(image_of(definition)) and not close:
         fix = "Name the program by sagemaker_program and sagemaker_submit_directory."
-    findings.problem(620, place, found, "xgboost", fix)
+    findings.problem(620, place, found, " or ".join(BUILT_INS), fix)
 
 
 def _check_script(program: Program, definition: Definition, findings: Findings) -> None:
@@ -123,7 +128,9 @@ def _check_code(source: Path, script: str, place: Place, findings: Findings) -> 
         findings.problem(422, place, f"{source}: {error}", "a folder that can be read", f"Mend {words}.")
 
 
-def _check_xgboost(document: Mapping[str, Any], definition: Definition, findings: Findings) -> None:
+def _check_built_in(
+    name: str, document: Mapping[str, Any], definition: Definition, findings: Findings
+) -> None:
     found = {channel.get("ChannelName"): (channel, place) for channel, place in channels(definition)}
     data = (*definition.place, "InputDataConfig")
     sound = not findings.doubtful(data)
@@ -134,6 +141,9 @@ def _check_xgboost(document: Mapping[str, Any], definition: Definition, findings
     if metric.startswith("validation:") and "validation" not in found and sound:
         fix = "Add the channel validation: without it nothing reports the objective."
         findings.problem(424, data, f"no channel for {metric}", "a channel named validation", fix)
+    if name == "horovod":
+        _check_reported(metric, findings)
+        return
     _check_metric_name(metric, definition, findings)
     for channel, place in found.values():
         kind = channel.get("ContentType")
@@ -142,6 +152,15 @@ def _check_xgboost(document: Mapping[str, Any], definition: Definition, findings
             what = f"{shown(kind)}, which the built-in does not read"
             fix = "Give one of these, or none if the files' names tell: .csv, .libsvm, .parquet."
             findings.problem(621, where, what, f"one of {', '.join(READ)}", fix)
+
+
+def _check_reported(metric: str, findings: Findings) -> None:
+    """The classifier reports three metrics; another objective would never be seen."""
+    place = (*CONFIG, "HyperParameterTuningJobObjective", "MetricName")
+    if metric and metric not in HOROVOD_METRICS and not findings.doubtful(place):
+        close = nearest(metric, HOROVOD_METRICS)
+        fix = f"Did you mean {close}?" if close else "Take one of these."
+        findings.problem(424, place, shown(metric), f"one of {', '.join(HOROVOD_METRICS)}", fix)
 
 
 def _check_metric_name(metric: str, definition: Definition, findings: Findings) -> None:

@@ -39,11 +39,11 @@ def interface_to(address: str) -> str:
     }
     for name, addresses in interfaces.items():
         if source in addresses:
-            return name
+            return str(name)
     if ipaddress.ip_address(source).is_loopback:  # 127.0.0.2 is local without being any interface's address
         for name, addresses in interfaces.items():
             if {"127.0.0.1", "::1"} & set(addresses):
-                return name
+                return str(name)
     raise JobError(
         f"No network interface of this host has the address {source}, by which it reaches the leader at "
         f"{address}; found: {', '.join(interfaces) or 'none'}."

@@ -52,6 +52,7 @@ def test_values_may_be_quoted_as_json(folders: Folders):
         "-u",
         str(folders.code / "b.py"),
     )
+    assert find(folders, algorithm="horovod").command[-1] == "bandstand_container.horovod_ring"
     assert find(folders, algorithm='"xgboost"').name == "xgboost"
 
 
@@ -151,7 +152,6 @@ def test_a_shell_script_runs_with_the_shell_that_it_names(
     [
         ({}, "There is nothing to train with"),
         ({"algorithm": "xgbost"}, "Did you mean 'xgboost'?"),
-        ({"algorithm": "horovod"}, "not part of this version"),
         ({"sagemaker_program": "a.py", "sagemaker_submit_directory": "s3://b/k.tar.gz"}, "file:// URI"),
         (
             {"sagemaker_program": "a.py", "sagemaker_submit_directory": "/no/such"},

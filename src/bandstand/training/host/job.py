@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bandstand.cores import usable_cores
 from bandstand.errors import InputError
@@ -19,7 +19,7 @@ from bandstand.sagemaker_files import (
     read_hyperparameters,
 )
 from bandstand.training.host.program import Program
-from bandstand.training.host.script_mode import variables
+from bandstand.training.host.script_mode import gpus, variables
 from bandstand.training.host.settings import Settings, read_settings
 from bandstand.training.host.supervision import LIFE, PEAK
 
@@ -111,12 +111,13 @@ def read_job(environ: Mapping[str, str]) -> Job:
     """
     folders = Folders(Folders.from_environment(environ).base.absolute())
     try:
+        raw = read_hyperparameters(folders)
         return Job(
             folders=folders,
             cluster=read_cluster(folders),
-            raw=read_hyperparameters(folders),
+            raw=raw,
             channels=read_channels(folders),
-            settings=read_settings(environ),
+            settings=_with_a_rank_for_each_gpu(read_settings(environ), raw, environ),
             environ=environ,
         )
     except OSError as error:
@@ -124,3 +125,14 @@ def read_job(environ: Mapping[str, str]) -> Job:
             f"The job's documents in {folders.config} cannot be read by this user (id {os.getuid()}): "
             f"{error}. Run the image as a user who may read them, such as root."
         ) from None
+
+
+def _with_a_rank_for_each_gpu(
+    settings: Settings, raw: Mapping[str, str], environ: Mapping[str, str]
+) -> Settings:
+    """The built-in Horovod trains on every GPU of a host, unless the job says how many ranks it wants."""
+    program = environ.get("SAGEMAKER_PROGRAM") or raw.get("sagemaker_program")
+    named = Hyperparameters(raw).text("algorithm", None)
+    if program or named != "horovod" or environ.get("BANDSTAND_RANKS_PER_HOST"):
+        return settings
+    return replace(settings, ranks_per_host=max(1, gpus(environ)))

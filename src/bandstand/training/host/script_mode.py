@@ -73,7 +73,7 @@ def variables(
         "module_name": module,
         "network_interface_name": cluster.network_interface,
         "num_cpus": usable_cores(),
-        "num_gpus": _gpus(environ),
+        "num_gpus": gpus(environ),
         "output_data_dir": str(folders.output_data),
         "output_dir": str(folders.output),
         "output_intermediate_dir": str(folders.output / "intermediate"),
@@ -124,7 +124,8 @@ def _text(value: object) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
-def _gpus(environ: Mapping[str, str]) -> int:
+def gpus(environ: Mapping[str, str]) -> int:
+    """How many GPUs a process with this environment may use."""
     chosen = environ.get("CUDA_VISIBLE_DEVICES")
     if chosen is not None:
         return len([word for word in chosen.split(",") if word.strip() not in ("", "-1")])

@@ -82,21 +82,39 @@ def list_files(channel: Channel) -> ChannelFiles:
     data: list[DataFile] = []
     skipped: list[str] = []
     unknown: list[str] = []
-    for path in _walk(channel.path):
-        name = path.relative_to(channel.path).as_posix()
-        if _is_marker(name):
-            skipped.append(name)
-        elif declared or kind_of_name(name):
-            data.append(DataFile(name, path, path.stat().st_size))
+    for file in _all_files(channel):
+        if _is_marker(file.name):
+            skipped.append(file.name)
+        elif declared or kind_of_name(file.name):
+            data.append(file)
         else:
-            unknown.append(name)
-    data.sort(key=lambda file: file.name)
+            unknown.append(file.name)
     if declared:
         kind: Kind | None = declared.kind
     else:
         kind = _named_kind(channel, data, unknown)
     header = declared.header if declared else None
     return ChannelFiles(tuple(data), tuple(sorted(skipped + unknown)), kind, header)
+
+
+def find_files(channel: Channel) -> list[DataFile]:
+    """All files of a channel on this host, whatever they hold, but hidden ones, markers and manifests.
+
+    Args:
+        channel: The channel; a folder that is not there holds no files.
+
+    Returns:
+        The files, in an order that is the same on every host.
+    """
+    return [file for file in _all_files(channel) if not _is_marker(file.name)]
+
+
+def _all_files(channel: Channel) -> list[DataFile]:
+    files = [
+        DataFile(path.relative_to(channel.path).as_posix(), path, path.stat().st_size)
+        for path in _walk(channel.path)
+    ]
+    return sorted(files, key=lambda file: file.name)
 
 
 def _named_kind(channel: Channel, data: Sequence[DataFile], unknown: Sequence[str]) -> Kind | None:
