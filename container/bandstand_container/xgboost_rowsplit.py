@@ -143,6 +143,8 @@ def train(
     pace = Pace(ring)
     given_up = patience is not None and patience.was_over(booster, run.resume_iteration)
     rounds = run.resume_iteration if given_up else settings.rounds
+    if given_up and run.is_leader:
+        note(f"early_stopping_rounds={settings.patience}: training had ended after iteration {rounds}.")
     with Reports(run, ring, evaluated, goals) as reports:
         for iteration in run.iterations(rounds, stop_agreed=reports.stop_agreed):
             booster.update(matrices["train"], iteration - first)
