@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bandstand.errors import BandstandError
@@ -76,13 +77,13 @@ class Agent:
         """
         self._clear()
         try:
+            fault = self._prepare()
             if self._job.world_size > 1:
                 from bandstand.training.host.attendance import Attendance
 
                 self._attendance = Attendance(self._job, self._err.say, self._events.put)
-            self._program = find_program(self._job.environ, self._job.hyperparameters, self._job.folders)
-            if self._program.requirements is not None:
-                self._err.say(f"{self._program.requirements} is not installed; the packages here are used.")
+            if fault is not None:
+                raise fault
         except BandstandError as error:
             self._fail(f"{error} (on {self._job.cluster.current_host})", error.exit_code)
         if self._attendance is None and self._failure is None:
@@ -96,6 +97,27 @@ class Agent:
             self._ranks.signal(signal.SIGKILL)
             raise
         return self._finish(self._code)
+
+    def _prepare(self) -> BandstandError | None:
+        """Find the program and what it requires; a fault is kept until the other hosts can be told of it."""
+        try:
+            self._program = find_program(self._job.environ, self._job.hyperparameters, self._job.folders)
+            required = self._program.requirements
+            if required is None:
+                return None
+            from bandstand.training.host import requirements
+
+            if not requirements.wanted(self._job.environ):
+                self._err.say(f"{required} is not installed; the packages here are used.")
+                return None
+            added = requirements.install(required, self._job.environ, self._events, self._err)
+        except BandstandError as error:
+            return error
+        if added is None:
+            self._program = None  # nothing begins any more; the signal is the next event
+        else:
+            self._job = replace(self._job, environ={**self._job.environ, **added})
+        return None
 
     def _clear(self) -> None:
         """Start with no failure file of an earlier attempt, and keep an inherited socket from the ranks."""
