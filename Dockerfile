@@ -30,14 +30,30 @@ RUN python3 -m venv /build/venv \
  && sh /build/install.sh /opt/venv /build/lock/pip.txt
 
 
+# The packages that have no wheel in the index: the training toolkit, which is left out by default. It is an
+# option for scripts that import it; script mode is Bandstand's own.
+FROM ${BUILD_IMAGE} AS toolkit-wheels
+ARG TOOLKIT
+ARG PIP_NO_INDEX
+ARG PIP_INDEX_URL
+COPY docker/wheels /build/wheels
+COPY docker/lock/built.txt docker/compile.sh /build/
+RUN mkdir -p /build/made \
+ && if [ -n "$TOOLKIT" ]; then sh /build/compile.sh /build/made inotify_simple sagemaker_training; fi
+
+
 FROM start AS xgboost-packages
 ARG ACCELERATOR=cpu
 ARG PARQUET=1
+ARG TOOLKIT
 ARG PIP_NO_INDEX
 ARG PIP_INDEX_URL
 ARG SOURCE_DATE_EPOCH=315532800
 COPY docker/lock/${ACCELERATOR} /build/lock
-RUN sh /build/install.sh /opt/venv /build/lock/xgboost.txt ${PARQUET:+/build/lock/parquet.txt}
+COPY --from=toolkit-wheels /build/made /build/made
+RUN sh /build/install.sh /opt/venv /build/lock/xgboost.txt \
+      ${PARQUET:+/build/lock/parquet.txt} ${TOOLKIT:+/build/lock/toolkit.txt} \
+ && if [ -n "$TOOLKIT" ]; then sh /build/install.sh /opt/venv /build/made/*.whl; fi
 
 
 # Bandstand itself, and the folders of SageMaker, which any user may write to.
@@ -63,7 +79,11 @@ RUN cd /build/source \
 
 # What all images share. Process 1 is ours, so that signals and the exit code are the truth.
 FROM ${BASE_IMAGE} AS runtime
-ENV PATH=/opt/venv/bin:$PATH PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore
+ENV PATH=/opt/venv/bin:$PATH BANDSTAND_REQUIREMENTS=install \
+    PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore
+LABEL org.opencontainers.image.title="Bandstand" \
+      org.opencontainers.image.description="Distributed training on SageMaker: row-split XGBoost and Horovod" \
+      org.opencontainers.image.licenses="Apache-2.0"
 WORKDIR /
 ENTRYPOINT ["python", "-m", "bandstand.training"]
 
@@ -73,6 +93,64 @@ COPY --from=xgboost-packages /opt/venv /opt/venv
 COPY --from=bandstand /image /
 ARG VERSION=unknown
 ARG REVISION=unknown
-LABEL org.opencontainers.image.title="bandstand" \
-      org.opencontainers.image.version="${VERSION}" \
-      org.opencontainers.image.revision="${REVISION}"
+ARG SOURCE=unknown
+LABEL org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}" \
+      org.opencontainers.image.source="${SOURCE}"
+
+
+# Horovod has no wheel in any index; see docker/horovod. A wheel in docker/wheels is taken as it is.
+FROM ${BUILD_IMAGE} AS horovod-wheel
+ARG ACCELERATOR=cpu
+ARG PIP_NO_INDEX
+ARG PIP_INDEX_URL
+ARG PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu
+COPY docker/wheels /build/wheels
+COPY docker/lock /build/lock
+COPY docker/horovod /build/horovod
+COPY docker/compile.sh /build/
+RUN mkdir -p /build/made && sh /build/compile.sh /build/made horovod
+
+
+FROM start AS horovod-packages
+ARG ACCELERATOR=cpu
+ARG PIP_NO_INDEX
+ARG PIP_INDEX_URL
+ARG PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu
+ARG SOURCE_DATE_EPOCH=315532800
+COPY docker/lock/${ACCELERATOR} /build/lock
+RUN sh /build/install.sh /opt/venv /build/lock/horovod.txt
+COPY --from=horovod-wheel /build/made /build/made
+RUN sh /build/install.sh /opt/venv /build/made/*.whl
+
+
+FROM runtime AS horovod
+COPY --from=horovod-packages /opt/venv /opt/venv
+COPY --from=bandstand /image /
+ARG VERSION=unknown
+ARG REVISION=unknown
+ARG SOURCE=unknown
+LABEL org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}" \
+      org.opencontainers.image.source="${SOURCE}"
+
+
+FROM horovod-packages AS all-packages
+ARG ACCELERATOR=cpu
+ARG PARQUET=1
+ARG TOOLKIT
+COPY --from=toolkit-wheels /build/made /build/made
+RUN sh /build/install.sh /opt/venv /build/lock/xgboost.txt \
+      ${PARQUET:+/build/lock/parquet.txt} ${TOOLKIT:+/build/lock/toolkit.txt} \
+ && if [ -n "$TOOLKIT" ]; then sh /build/install.sh /opt/venv /build/made/inotify*.whl /build/made/sagemaker*.whl; fi
+
+
+FROM runtime AS all
+COPY --from=all-packages /opt/venv /opt/venv
+COPY --from=bandstand /image /
+ARG VERSION=unknown
+ARG REVISION=unknown
+ARG SOURCE=unknown
+LABEL org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}" \
+      org.opencontainers.image.source="${SOURCE}"
