@@ -125,7 +125,7 @@ class Hyperparameter:
         Raises:
             ValueError: If it is none of the allowed ones.
         """
-        bare = unquoted(text)
+        bare = unquoted(text if self.kind == "text" else text.strip())
         while self.kind != "text" and bare != (inner := unquoted(bare)):
             bare = inner
         if self.kind == "choice":
