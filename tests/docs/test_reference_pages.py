@@ -8,9 +8,10 @@ import sys
 from pathlib import Path
 
 import bandstand
+from bandstand import host_variables
 from bandstand.hyperparameters import Hyperparameters
 from bandstand.sagemaker_files import Cluster, Folders
-from bandstand.training.host import job, settings
+from bandstand.training.host import job
 from bandstand.training.host.program import Program
 from bandstand.training.host.script_mode import variables
 from bandstand.training.rows.formats import CONTENT_TYPES, endings
@@ -73,7 +74,7 @@ def test_the_arguments_of_a_run_are_those_of_its_code() -> None:
 
 
 def test_the_variables_of_bandstand_are_those_that_the_code_reads_and_sets() -> None:
-    sources = [Path(str(module.__file__)).read_text("utf-8") for module in (settings, job)]
+    sources = [Path(str(module.__file__)).read_text("utf-8") for module in (host_variables, job)]
     known = set(re.findall(r"BANDSTAND_[A-Z_]+", "\n".join(sources))) | {"BANDSTAND_HOME"}
     assert set(re.findall(r"BANDSTAND_[A-Z_]+", SCRIPT)) == known
 

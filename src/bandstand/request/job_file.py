@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from bandstand.host_variables import RANKS_PER_HOST, THREADS
 from bandstand.hyperparameters import decode
 from bandstand.request.custom_metric_rules import NAME, custom_metrics
 from bandstand.request.default_ranges import fill_ranges
@@ -212,8 +213,8 @@ def _put_environment(page: Draft, job: JobFile, top: Place) -> None:
         text = value if isinstance(value, str) else as_text(value)
         page.put((*place, name), text, _key("environment", name))
     for name, key, number in (
-        ("BANDSTAND_RANKS_PER_HOST", "cluster.ranks", job.cluster.ranks),
-        ("BANDSTAND_THREADS", "cluster.threads", job.cluster.threads),
+        (RANKS_PER_HOST.name, "cluster.ranks", job.cluster.ranks),
+        (THREADS.name, "cluster.threads", job.cluster.threads),
     ):
         if number is None:
             continue

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from urllib.parse import unquote
 
 from bandstand.errors import PlatformError
+from bandstand.host_variables import RANKS_PER_HOST, THREADS
 from bandstand.request.ranges import CategoricalRange, ContinuousRange, IntegerRange, Range
 
 OBJECTIVE_HYPERPARAMETER = "_tuning_objective_metric"
@@ -90,12 +91,12 @@ class TrainingPlan:
     @property
     def ranks_per_host(self) -> int | None:
         """Processes per host, or None for automatic: the environment's `BANDSTAND_RANKS_PER_HOST`."""
-        return _number(self.environment, "BANDSTAND_RANKS_PER_HOST")
+        return _number(self.environment, RANKS_PER_HOST.name)
 
     @property
     def threads(self) -> int | None:
         """Threads per rank, or None for automatic: the environment's `BANDSTAND_THREADS`."""
-        return _number(self.environment, "BANDSTAND_THREADS")
+        return _number(self.environment, THREADS.name)
 
     @property
     def output_path(self) -> Path:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bandstand.host_variables import RANKS_PER_HOST, SET_BY_USERS, THREADS
 from bandstand.metrics import pattern_problems, pattern_warnings
 from bandstand.request.documents import Definition
 from bandstand.request.findings import Findings, Place, shown
 
 MAX_RUNTIME = 28 * 86_400
 MAX_ENVIRONMENT = 48
-_RANKS, _THREADS = "BANDSTAND_RANKS_PER_HOST", "BANDSTAND_THREADS"
-_PORT, _PATIENCE, _GOAL = "BANDSTAND_PORT", "BANDSTAND_START_TIMEOUT", "BANDSTAND_GOAL"
 _BASE = "SAGEMAKER_BASE_DIR"
-_SECONDS = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?", re.ASCII)
 
 _FLAT = ("InstanceType", "InstanceCount", "VolumeSizeInGB")
 _LISTS = ("InstanceGroups", "InstanceConfigs", "InstancePreferences")
@@ -137,29 +133,19 @@ def _check_stopping(definition: Definition, findings: Findings) -> None:
 def _check_settings(definition: Definition, findings: Findings) -> None:
     """Check the environment's variables that Bandstand itself reads, in the launcher or in a host."""
     environment = definition.body.get("Environment", {})
-    automatic = "Write a whole number, or leave it out for an automatic choice."
-    expected = {
-        _RANKS: (_is_within(1, 1024), "1 to 1024", automatic),
-        _THREADS: (_is_within(1, 4096), "1 to 4096", automatic),
-        _PORT: (_is_within(0, 65_535), "a port, 0 to 65535", automatic),
-        _PATIENCE: (_is_duration, "seconds, more than 0", "Write a number of seconds."),
-        _GOAL: (("maximize", "minimize").__contains__, "maximize or minimize", "Take one of those."),
-        _BASE: (("/opt/ml", "/opt/ml/").__contains__, "/opt/ml, where a job's files are", "Take it out."),
-    }
-    for name, (is_right, allowed, fix) in expected.items():
-        text = environment.get(name)
-        if text is None or (text == "" and name not in (_RANKS, _THREADS)):
+    place: Place = (*definition.place, "Environment")
+    for variable in SET_BY_USERS:
+        text = environment.get(variable.name)
+        if text is None or (text == "" and variable not in (RANKS_PER_HOST, THREADS)):
             continue  # inside a host, an empty one counts as not set
-        if not is_right(text):
-            findings.problem(411, (*definition.place, "Environment", name), shown(text), allowed, fix)
-
-
-def _is_within(low: int, high: int) -> Callable[[str], bool]:
-    return lambda text: text.isascii() and text.isdigit() and len(text) < 10 and low <= int(text) <= high
-
-
-def _is_duration(text: str) -> bool:
-    return _SECONDS.fullmatch(text) is not None and 0 < float(text) < math.inf
+        if not variable.accepts(text):
+            fix = "Write that, or leave it out."
+            findings.problem(411, (*place, variable.name), shown(text), variable.expected, fix)
+    base = environment.get(_BASE, "")
+    if base not in ("", "/opt/ml", "/opt/ml/"):
+        findings.problem(
+            411, (*place, _BASE), shown(base), "/opt/ml, where a job's files are", "Take it out."
+        )
 
 
 def _check_metrics(definition: Definition, findings: Findings) -> None:

@@ -22,7 +22,7 @@ def test_every_variable_is_read():
             "BANDSTAND_START_TIMEOUT": "2.5",
             "BANDSTAND_RANKS_PER_HOST": "2",
             "BANDSTAND_THREADS": "4",
-            "BANDSTAND_GOAL": "Maximize",
+            "BANDSTAND_GOAL": "maximize",
         }
     ) == Settings(8000, 5, b"\x0a\xff", {"algo-1": "127.0.0.2"}, 2.5, 2, 4, "maximize")
 

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
 from bandstand.errors import InputError
+from bandstand.host_variables import (
+    GOAL,
+    HOST_MAP,
+    KEY,
+    LISTEN_FD,
+    PORT,
+    RANKS_PER_HOST,
+    START_TIMEOUT,
+    THREADS,
+    HostVariable,
+)
 
-PORT = 7777
-START_TIMEOUT = 600.0
+DEFAULT_PORT = 7777
+DEFAULT_START_TIMEOUT = 600.0
 
 _Value = TypeVar("_Value")
+_Default = TypeVar("_Default")
 
 
 @dataclass(frozen=True)
@@ -31,11 +41,11 @@ class Settings:
         goal: `maximize` or `minimize` of the tuning objective, None if not told.
     """
 
-    port: int = PORT
+    port: int = DEFAULT_PORT
     listen_fd: int | None = None
     key: bytes | None = None
     host_map: Mapping[str, str] | None = None
-    start_timeout: float = START_TIMEOUT
+    start_timeout: float = DEFAULT_START_TIMEOUT
     ranks_per_host: int = 1
     threads: int | None = None
     goal: str | None = None
@@ -49,60 +59,27 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
     """
     problems: list[str] = []
 
-    def read(name: str, default: _Value, convert: Callable[[str], _Value], expected: str) -> _Value:
-        text = environ.get(name, "")
+    def read(variable: HostVariable[_Value], default: _Default) -> _Value | _Default:
+        text = environ.get(variable.name, "")
         if not text:
             return default
         try:
-            return convert(text)
+            return variable.read(text)
         except ValueError:
-            shown = "something else" if name == "BANDSTAND_KEY" else repr(text[:100])
-            problems.append(f"{name} is {shown}; expected {expected}.")
+            shown = "something else" if variable.is_secret else repr(text[:100])
+            problems.append(f"{variable.name} is {shown}; expected {variable.expected}.")
             return default
 
     settings = Settings(
-        port=read("BANDSTAND_PORT", PORT, _between(0, 65535), "a port, 0 to 65535"),
-        listen_fd=read("BANDSTAND_LISTEN_FD", None, _between(0, 1 << 20), "the number of a descriptor"),
-        key=read("BANDSTAND_KEY", None, bytes.fromhex, "hexadecimal digits, two for each byte"),
-        host_map=read("BANDSTAND_HOST_MAP", None, _addresses, 'JSON such as {"algo-1": "127.0.0.2"}'),
-        start_timeout=read("BANDSTAND_START_TIMEOUT", START_TIMEOUT, _seconds, "seconds, more than 0"),
-        ranks_per_host=read("BANDSTAND_RANKS_PER_HOST", 1, _between(1, 1024), "a whole number, 1 to 1024"),
-        threads=read("BANDSTAND_THREADS", None, _between(1, 4096), "a whole number, 1 to 4096"),
-        goal=read("BANDSTAND_GOAL", None, _goal, "maximize or minimize"),
+        port=read(PORT, DEFAULT_PORT),
+        listen_fd=read(LISTEN_FD, None),
+        key=read(KEY, None),
+        host_map=read(HOST_MAP, None),
+        start_timeout=read(START_TIMEOUT, DEFAULT_START_TIMEOUT),
+        ranks_per_host=read(RANKS_PER_HOST, 1),
+        threads=read(THREADS, None),
+        goal=read(GOAL, None),
     )
     if problems:
         raise InputError("\n".join(problems))
     return settings
-
-
-def _between(least: int, most: int) -> Callable[[str], int]:
-    def convert(text: str) -> int:
-        number = int(text)
-        if not least <= number <= most:
-            raise ValueError(text)
-        return number
-
-    return convert
-
-
-def _seconds(text: str) -> float:
-    seconds = float(text)
-    if not (math.isfinite(seconds) and seconds > 0):
-        raise ValueError(text)
-    return seconds
-
-
-def _addresses(text: str) -> Mapping[str, str]:
-    found = json.loads(text)
-    if not isinstance(found, dict):
-        raise ValueError(text)
-    import ipaddress
-
-    return {str(host): str(ipaddress.ip_address(address)) for host, address in found.items()}
-
-
-def _goal(text: str) -> str:
-    goal = text.lower()
-    if goal not in ("maximize", "minimize"):
-        raise ValueError(text)
-    return goal

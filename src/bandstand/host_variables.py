@@ -1,0 +1,86 @@
+"""The `BANDSTAND_*` variables that a host reads: what each may hold, told once for request and host."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+_SECONDS = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?", re.ASCII)
+
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True)
+class HostVariable(Generic[_Value]):
+    """One variable.
+
+    Args:
+        name: Of the environment.
+        expected: What it may hold, for people.
+        read: Makes a value of its text; raises ValueError for any other text.
+        is_secret: Whether its text is not to be shown.
+    """
+
+    name: str
+    expected: str
+    read: Callable[[str], _Value]
+    is_secret: bool = False
+
+    def accepts(self, text: str) -> bool:
+        """Whether a text is one that it may hold."""
+        try:
+            self.read(text)
+        except ValueError:
+            return False
+        return True
+
+
+def _between(least: int, most: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        if not (text.isascii() and text.isdigit() and len(text) < 10 and least <= int(text) <= most):
+            raise ValueError(text)
+        return int(text)
+
+    return read
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text) if _SECONDS.fullmatch(text) else 0.0
+    if not 0 < seconds < math.inf:
+        raise ValueError(text)
+    return seconds
+
+
+def _addresses(text: str) -> Mapping[str, str]:
+    try:
+        found = json.loads(text)
+    except RecursionError:
+        raise ValueError(text) from None
+    if not isinstance(found, dict):
+        raise ValueError(text)
+    import ipaddress  # costs 4 ms, which every start of a host would pay
+
+    return {str(host): str(ipaddress.ip_address(address)) for host, address in found.items()}
+
+
+def _goal(text: str) -> str:
+    if text not in ("maximize", "minimize"):
+        raise ValueError(text)
+    return text
+
+
+RANKS_PER_HOST = HostVariable("BANDSTAND_RANKS_PER_HOST", "a whole number, 1 to 1024", _between(1, 1024))
+THREADS = HostVariable("BANDSTAND_THREADS", "a whole number, 1 to 4096", _between(1, 4096))
+START_TIMEOUT = HostVariable("BANDSTAND_START_TIMEOUT", "seconds, more than 0", _seconds)
+PORT = HostVariable("BANDSTAND_PORT", "a port, 0 to 65535", _between(0, 65_535))
+GOAL = HostVariable("BANDSTAND_GOAL", "maximize or minimize", _goal)
+LISTEN_FD = HostVariable("BANDSTAND_LISTEN_FD", "the number of a descriptor", _between(0, 1 << 20))
+KEY = HostVariable("BANDSTAND_KEY", "hexadecimal digits, two for each byte", bytes.fromhex, is_secret=True)
+HOST_MAP = HostVariable("BANDSTAND_HOST_MAP", 'JSON such as {"algo-1": "127.0.0.2"}', _addresses)
+
+SET_BY_USERS = (RANKS_PER_HOST, THREADS, START_TIMEOUT, PORT, GOAL)
+"""Those that a request may set; the others are for programs that start hosts."""
