@@ -13,7 +13,10 @@ from numpy.typing import NDArray
 
 from bandstand_container.idx_files import write_idx
 
-from ..container.conftest import Files, Job, Launcher
+from ..container.conftest import Files, Job, Launcher, to_csv
+from ..training.conftest import cluster
+
+__all__ = ["cluster", "to_csv"]
 
 # `make test` runs without PyTorch; `make test-horovod` is for these.
 collect_ignore_glob = [] if find_spec("torch") else ["test_*.py"]

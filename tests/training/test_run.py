@@ -146,6 +146,45 @@ def test_checkpoints_are_due_by_count_by_time_or_always(make: Maker):
         make().checkpoint(1, print, keep=0)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        ({"save": None}, r"checkpoint\(save\) takes a function that writes to the path .* found None"),
+        ({"save": "state.bin"}, r"checkpoint\(save\) takes a function"),
+        ({"iteration": 0}, r"checkpoint\(iteration\) takes a whole number of 1 or more; found 0"),
+        ({"every_seconds": -1}, r"checkpoint\(every_seconds=\) takes 0 or more seconds; found -1"),
+        ({"every_seconds": math.nan}, r"checkpoint\(every_seconds=\) takes 0 or more seconds"),
+        ({"every_seconds": "soon"}, r"checkpoint\(every_seconds=\) takes one number; found 'soon'"),
+        ({"suffix": "npz"}, r"checkpoint\(suffix=\) takes an ending such as '.npz'; found 'npz'"),
+        ({"suffix": ".a/b"}, r"checkpoint\(suffix=\)"),
+        ({"suffix": ".complete"}, r"checkpoint\(suffix=\)"),
+        ({"suffix": 7}, r"checkpoint\(suffix=\)"),
+    ],
+)
+def test_a_checkpoint_that_cannot_be_is_refused_with_words(make: Maker, arguments, why: str):
+    with pytest.raises(JobError, match=why):
+        make().checkpoint(**{"iteration": 1, "save": print, **arguments})
+    with pytest.raises(JobError, match=r"save_model\(save\) takes a function"):
+        make().save_model("model", None)
+
+
+def test_the_last_checkpoint_is_written_at_the_end_of_the_loop_though_it_was_not_due(make: Maker, capsys):
+    run = make()
+    for iteration in run.iterations(7):
+        run.checkpoint(iteration, lambda path, i=iteration: path.write_text(str(i)), every=50)
+    assert (run.checkpoint_dir / "iteration-00000007.algo-1").read_text() == "7"
+    assert list(make(resume=7).iterations(7)) == []
+    assert "7 iterations are done, 7 are asked for: nothing is left to train." in capsys.readouterr().err
+
+
+def test_one_that_an_earlier_iteration_offered_is_not_written_with_a_later_state(make: Maker):
+    run = make()
+    for iteration in run.iterations(5):
+        if iteration < 5:
+            run.checkpoint(iteration, lambda path: path.write_text("x"), every=50)
+    assert not run.checkpoint_dir.exists()
+
+
 def test_the_checkpoint_that_was_not_due_is_written_on_the_stop(make: Maker):
     run = make()
     for iteration in run.iterations(100):
@@ -235,5 +274,5 @@ def test_waiting_for_the_reason_of_a_failure_is_no_call_of_an_iteration(make: Ma
     monkeypatch.setattr(Alone, "gather", lambda team, *call: calls.append(call))
     run = make()
     assert next(run.iterations(3)) == 1
-    await_reason(run, "lost its connection")
-    assert calls == [("reason", "lost its connection, in iteration 1,", (0, 0))]
+    await_reason(run, "the connection was lost")
+    assert calls == [("reason", "the connection was lost", (1, 1))]

@@ -169,7 +169,7 @@ def join_gradient_ring(
     except LostRingError as error:
         # A rank that has died is told by its host; the leader knows, and ends this rank here.
         note(f"the ring is broken ({error}); waiting for the reason.")
-        await_reason(run, f"waited in the ring until {error}")
+        await_reason(run, str(error))
         raise JobError(f"The ring is broken on every rank: {error}.") from None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bandstand.training.run import Run
 
 
-def await_reason(run: Run, what: str) -> None:
+def await_reason(run: Run, how: str) -> None:
     """Wait until the leader tells why the job has failed.
 
     A rank that has ended is known at once, by its host. If none has, the ranks that do not come here within
@@ -15,9 +15,6 @@ def await_reason(run: Run, what: str) -> None:
     Args:
         run: This rank; `JobOver` ends it once the reason is known. If all ranks come here, or there is only
             one, it goes on.
-        what: What the rank was doing, and how that ended, as a sentence without a subject: `lost its
-            connection`.
+        how: How the rank's collective ended: `the connection was lost`.
     """
-    iteration = run._step[1]
-    place = f", in iteration {iteration}," if iteration else ""
-    run._team.gather("reason", f"{what}{place}", (0, 0))
+    run._team.gather("reason", how, run._step)

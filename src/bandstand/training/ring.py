@@ -117,7 +117,7 @@ def join_ring(run: Run, members: Sequence[int] | None = None) -> Iterator[Ring |
             raise
         # The member that died knows why; the leader hears it from its host and ends this rank, here.
         note("lost the connection to another rank of the ring; waiting for the reason.")
-        await_reason(run, "lost its connection in the ring")
+        await_reason(run, "the connection was lost")
         raise JobError(f"XGBoost lost the connection to another rank: {plain_message(error)}") from None
     finally:
         if tracker is not None:

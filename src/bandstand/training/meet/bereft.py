@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 WAIT = 10.0
@@ -14,11 +14,13 @@ class Loss:
     """What one rank has met with.
 
     Args:
-        what: What it was doing, and how that ended, as a sentence without a subject.
+        how: How its collective ended.
+        iteration: The iteration that it is in, 0 before the first.
         since: When it told so, in seconds of the leader's monotonic clock.
     """
 
-    what: str
+    how: str
+    iteration: int
     since: float
 
 
@@ -61,14 +63,16 @@ class Bereft:
             The first of them, and the reason of the job's failure.
         """
         missing = [rank for rank in range(self._world_size) if rank not in self._losses]
-        first = min(self._losses, key=lambda rank: self._losses[rank].since)
-        others = [self._name(rank) for rank in self.ranks if rank != first]
-        also = f" (as did {', '.join(others)})" if others else ""
+        first = min(self._losses.values(), key=lambda loss: loss.since)
+        where = f" in iteration {first.iteration}" if first.iteration else ""
         return missing[0], (
-            f"{self._name(first)} {self._losses[first].what}{also}, and "
-            f"{', '.join(self._name(rank) for rank in missing)} did not take part. Every rank must make the "
-            "same collective calls in the same order: none inside a branch that only some ranks take."
+            f"{self._names(self.ranks)} waited in a collective{where} for {self._names(missing)}, which did "
+            f"not come ({first.how}). Every rank must make the same collective calls in the same order: none "
+            "inside a branch that only some ranks take."
         )
+
+    def _names(self, ranks: Sequence[int]) -> str:
+        return ", ".join(self._name(rank) for rank in ranks)
 
     def clear(self) -> None:
         """Nobody waits any longer."""

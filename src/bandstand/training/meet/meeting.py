@@ -226,7 +226,8 @@ class Meeting:
 
     def _call(self, rank: int, message: Message, now: float) -> Sends:
         if message["operation"] == "reason":
-            return self._await_reason(rank, Loss(str(message["value"]), now))
+            loss = Loss(str(message["value"]), int(message["step"][1]), now)
+            return self._await_reason(rank, loss)
         call = Call(message["operation"], message["root"], tuple(message["step"]), message["value"], now)
         if not self._collectives.waiting:
             self._remind_at = now + REMIND
