@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from typing import SupportsFloat, SupportsIndex
 
 from bandstand.errors import JobError
@@ -38,3 +39,12 @@ def saving_function(what: str, value: object) -> None:
             f"{what} takes a function that writes to the path it is given, such as `lambda path: "
             f"path.write_text(...)`; found {value!r}."
         )
+
+
+def is_ending(value: object) -> bool:
+    """Whether a value is the ending of a checkpoint's name, and not that of its record."""
+    return (
+        isinstance(value, str)
+        and re.fullmatch(r"(\.[A-Za-z0-9_-]+)+", value) is not None
+        and value != ".complete"
+    )

@@ -12,7 +12,7 @@ from bandstand.hyperparameters import nearest
 from bandstand.metrics import format_line
 from bandstand.training.average import weighted_mean
 from bandstand.training.checkpoints import Checkpoints
-from bandstand.training.checks import Number, one_number, saving_function, whole_number
+from bandstand.training.checks import Number, is_ending, one_number, saving_function, whole_number
 from bandstand.training.notes import rows_note
 from bandstand.training.output import note, print_line
 from bandstand.training.saving import save_atomically
@@ -232,7 +232,7 @@ class Run:
         number = whole_number("checkpoint(iteration)", iteration, 1)
         saving_function("checkpoint(save)", save)
         whole_number("checkpoint(keep=)", keep, 1)
-        if suffix and (suffix[0] != "." or "/" in suffix or suffix.endswith((".complete", "."))):
+        if suffix != "" and not is_ending(suffix):
             raise JobError(f"checkpoint(suffix=) takes an ending such as '.npz'; found {suffix!r}.")
         due = every is None and every_seconds is None
         if every is not None:
