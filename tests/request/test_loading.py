@@ -141,8 +141,8 @@ def test_options_do_not_change_a_document(tuning: dict[str, Any], problems: Prob
 
 
 def test_a_place_where_this_release_runs_nothing_is_refused(job: Job) -> None:
-    with pytest.raises(InputError, match="this release runs them on processes"):
-        load(job(), on="containers")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="this release runs them on processes and containers"):
+        load(job(), on="sagemaker")
 
 
 def test_the_message_of_all_problems_counts_them(job: Job) -> None:

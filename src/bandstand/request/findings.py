@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bandstand.errors import Problem
+from bandstand.request.abilities import PROCESSES, Abilities
 from bandstand.request.rules import RULES
 
 Place = tuple[str | int, ...]
@@ -17,10 +18,12 @@ class Findings:
 
     Args:
         exact: Whether the request is a document of the API; else it is a job file, with keys of its own.
+        on: Where the job is to run.
     """
 
-    def __init__(self, exact: bool) -> None:
+    def __init__(self, exact: bool, on: Abilities = PROCESSES) -> None:
         self.exact = exact
+        self.on = on
         self.problems: list[Problem] = []
         self.notes: list[str] = []
         self._origins: dict[Place, str] = {}

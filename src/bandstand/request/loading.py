@@ -6,14 +6,16 @@ import copy
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from bandstand.errors import InputError, PlanError
+from bandstand.request.abilities import PLACES, Abilities
 from bandstand.request.channel_rules import check_channels
 from bandstand.request.data_rules import check_data
 from bandstand.request.documents import definitions, operation_of, parse, refuse_unknown
 from bandstand.request.findings import Findings, shown
 from bandstand.request.hyperparameter_rules import check_hyperparameters
+from bandstand.request.limit_rules import check_limits
 from bandstand.request.local_rules import check_local
 from bandstand.request.plan import Plan, TuningPlan
 from bandstand.request.planning import make_plan
@@ -41,7 +43,7 @@ _OPTIONS = {
 def load(
     source: str | Path | Mapping[str, Any],
     *,
-    on: Literal["processes"] = "processes",
+    on: str = "processes",
     name: str | None = None,
     jobs: int | None = None,
     parallel: int | None = None,
@@ -69,8 +71,10 @@ def load(
         PlanError: The request breaks rules; with every problem.
         InputError: `on` is not a place where this release runs jobs.
     """
-    if on != "processes":
-        raise InputError(f"Jobs cannot run on {shown(on)}; this release runs them on processes.")
+    if on not in PLACES:
+        known = " and ".join(PLACES)
+        raise InputError(f"Jobs cannot run on {shown(on)}; this release runs them on {known}.")
+    where = PLACES[on]
     if output and "://" not in output:
         output = str(Path(output).expanduser().absolute())
     options = {
@@ -83,7 +87,7 @@ def load(
     }
     given = {option: value for option, value in options.items() if value is not None}
     if isinstance(source, Mapping):
-        return _load_mapping(source, given)
+        return _load_mapping(source, given, where)
     path = Path(source)
     findings = Findings(exact=True)
     text = _read(path, findings)
@@ -95,32 +99,34 @@ def load(
             refuse_unknown(document, str(path), findings)
         if document is None or findings.problems:
             raise PlanError(findings.problems)
-        return _load_document(document, given)
-    return _load_text(text, path, given)
+        return _load_document(document, given, where)
+    return _load_text(text, path, given, where)
 
 
-def _load_mapping(source: Mapping[str, Any], given: Mapping[str, Any]) -> Plan:
+def _load_mapping(source: Mapping[str, Any], given: Mapping[str, Any], on: Abilities) -> Plan:
     if operation_of(source) is not None:
-        return _load_document(copy.deepcopy(dict(source)), given)
-    return _load_job(source, Path.cwd(), "job", given)
+        return _load_document(copy.deepcopy(dict(source)), given, on)
+    return _load_job(source, Path.cwd(), "job", given, on)
 
 
-def _load_text(text: str, path: Path, given: Mapping[str, Any]) -> Plan:
+def _load_text(text: str, path: Path, given: Mapping[str, Any], on: Abilities) -> Plan:
     from bandstand.request.job_reading import parse_toml
 
-    findings = Findings(exact=False)
+    findings = Findings(exact=False, on=on)
     data = parse_toml(text, str(path), findings)
     if data is None:
         raise PlanError(findings.problems)
-    return _load_job(data, path.absolute().parent, path.stem, given)
+    return _load_job(data, path.absolute().parent, path.stem, given, on)
 
 
-def _load_job(data: Mapping[str, Any], base: Path, stem: str, given: Mapping[str, Any]) -> Plan:
+def _load_job(
+    data: Mapping[str, Any], base: Path, stem: str, given: Mapping[str, Any], on: Abilities
+) -> Plan:
     from bandstand.request.job_file import draft
     from bandstand.request.job_reading import read_job
     from bandstand.request.job_tuning import MODELLED_HYPERBAND
 
-    findings = Findings(exact=False)
+    findings = Findings(exact=False, on=on)
     chosen = copy.deepcopy(dict(data))
     for option, value in given.items():
         table: Any = chosen
@@ -145,8 +151,8 @@ def _load_job(data: Mapping[str, Any], base: Path, stem: str, given: Mapping[str
     return plan
 
 
-def _load_document(document: Mapping[str, Any], given: Mapping[str, Any]) -> Plan:
-    findings = Findings(exact=True)
+def _load_document(document: Mapping[str, Any], given: Mapping[str, Any], on: Abilities) -> Plan:
+    findings = Findings(exact=True, on=on)
     for option, value in given.items():
         fix = "Change it in the document, which is passed on unchanged."
         findings.refuse(109, option, shown(value), f"{option} with a job file", fix)
@@ -169,6 +175,7 @@ def _checked(operation: str, document: Mapping[str, Any], findings: Findings) ->
         check_program(sound, definition, findings)
         check_hyperparameters(definition, findings)
         check_data(definition, findings)
+        check_limits(definition, findings)
     if findings.problems:
         raise PlanError(findings.problems)
     return make_plan(operation, document, findings)

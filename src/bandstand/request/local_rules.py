@@ -61,10 +61,12 @@ def _check_members(
     for name, value in members.items():
         inner, where = (*path, name), (*place, name)
         refusal = REFUSED.get(inner)
+        if refusal is not None and refusal.number in findings.on.lifted:
+            continue
         if refusal is not None and (refusal.when is None or refusal.when(value)):
             if not findings.doubtful(where) or refusal.when is None:
                 found = shown(value) if isinstance(value, str | int | float) else name
-                found = f"{found}, which cannot run on processes yet"
+                found = f"{found}, which cannot run on {findings.on.name} yet"
                 findings.problem(refusal.number, where, found, refusal.allowed, refusal.fix)
         elif inner in WITHOUT_EFFECT:
             if value not in (False, None) and findings.given(where):

@@ -148,7 +148,7 @@ def _chosen(resources: Mapping[str, Any]) -> dict[str, Any]:
 def _hyperparameters(definition: Definition, findings: Findings) -> dict[str, str]:
     found = dict(definition.static)
     program = program_of(definition)
-    if program is not None and program.kind == "image":
+    if program is not None and program.kind == "image" and not findings.on.opens_images:
         findings.note(
             f"{image_of(definition)}: the built-in {program.name} of Bandstand stands in for it here."
         )

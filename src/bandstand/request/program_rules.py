@@ -46,6 +46,8 @@ def check_program(document: Mapping[str, Any], definition: Definition, findings:
         findings: Takes the problems.
     """
     program = program_of(definition)
+    if findings.on.opens_images and _is_of_image(program, definition):
+        return
     if program is None:
         _refuse_nothing(definition, findings)
     elif program.kind == "script":
@@ -55,6 +57,16 @@ def check_program(document: Mapping[str, Any], definition: Definition, findings:
         check_custom_metrics(program.folder, definition, findings)
     else:
         _refuse_algorithm(program.name, definition, findings)
+
+
+def _is_of_image(program: Program | None, definition: Definition) -> bool:
+    """Whether only the image knows what trains; Bandstand's own image has what its rules say."""
+    if program is not None and program.kind == "script":
+        return program.folder is None or program.folder.startswith(CODE)
+    if program is not None and program.kind == "built-in":
+        return not is_ours(image_of(definition))
+    algorithm = definition.body.get("AlgorithmSpecification", {})
+    return program is not None or not is_ours(image_of(definition)) or "ContainerEntrypoint" in algorithm
 
 
 def _refuse_nothing(definition: Definition, findings: Findings) -> None:
@@ -90,7 +102,7 @@ def _check_script(program: Program, definition: Definition, findings: Findings) 
         findings.problem(422, place, found, "a folder of this machine", fix)
         return
     if "://" in folder and not folder.startswith("file:///"):
-        found = f"{shown(folder)}, which cannot run on processes yet"
+        found = f"{shown(folder)}, which cannot run on {findings.on.name} yet"
         findings.problem(613, place, found, "file:// and an absolute path", "Name the copy on this machine.")
         return
     if folder.startswith("/opt/ml/"):

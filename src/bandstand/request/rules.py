@@ -16,8 +16,8 @@ CHAPTERS: Mapping[int, tuple[str, str]] = MappingProxyType(
         4: ("Training jobs", "Image, channels, instances and limits of a training job fit together."),
         5: ("Metrics", "The patterns read numbers from the log, uncut."),
         6: (
-            "Not on processes yet",
-            "SageMaker takes what is refused here; this release cannot run it on this machine.",
+            "Not on this machine yet",
+            "SageMaker takes what is refused here; this release cannot run it here, or not on processes.",
         ),
     }
 )
@@ -108,12 +108,13 @@ RULES: Mapping[int, str] = MappingProxyType(
         614: "The model is archived as `model.tar.gz`.",
         615: "Checkpoints are at `/opt/ml/checkpoints`.",
         616: "One kind of host per job.",
-        617: "No network isolation.",
-        618: "The program is started as in script mode, not by an entry point of the container.",
+        617: "No network isolation on processes.",
+        618: "On processes a program is started as in script mode, not by an entry point of the container.",
         619: "The algorithm is in the image, not on a market place.",
-        620: "Built-in algorithms: xgboost.",
+        620: "Built-in algorithms: xgboost, horovod.",
         621: "The built-in XGBoost reads CSV, libsvm and Parquet.",
         622: "No services beside the training job.",
+        623: "What a host may use (`BANDSTAND_HOST_*`) is a size, a number or a user.",
     }
 )
 """Number to what must be so."""

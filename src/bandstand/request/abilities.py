@@ -1,0 +1,40 @@
+"""Where jobs can run, and what each place is able to do: known before anything is asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+
+@dataclass(frozen=True)
+class Abilities:
+    """What a place can do with a job.
+
+    Args:
+        name: The place, as `--on` has it.
+        summary: What hosts are there; continues "Where hosts run:".
+        opens_images: Whether the image of the request is what runs; else it is a name, and the program is
+            found without it.
+        lifted: Rules of the chapter of refusals that do not hold there.
+        limits_hosts: Whether hosts have limits of their own, by `BANDSTAND_HOST_*` of the environment.
+    """
+
+    name: str
+    summary: str
+    opens_images: bool
+    lifted: frozenset[int] = frozenset()
+    limits_hosts: bool = False
+
+
+PROCESSES = Abilities("processes", "processes of this machine", opens_images=False)
+CONTAINERS = Abilities(
+    "containers",
+    "containers of this machine's engine",
+    opens_images=True,
+    lifted=frozenset({617, 618}),
+    limits_hosts=True,
+)
+
+PLACES: Mapping[str, Abilities] = MappingProxyType({each.name: each for each in (PROCESSES, CONTAINERS)})
+"""Every place where this release runs jobs, by name."""
