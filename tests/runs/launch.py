@@ -1,4 +1,7 @@
-"""A launcher as a process of its own, for tests that kill it: launch.py HOME PLAN GRACE."""
+"""A launcher as a process of its own, for tests that kill it: launch.py HOME PLAN GRACE [LEASE].
+
+PLAN is a plan as JSON, or the name of a job to resume.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,9 @@ import sys
 from pathlib import Path
 
 from bandstand.backends.processes import ProcessBackend
+from bandstand.errors import InputError
 from bandstand.request.plan import TrainingPlan, TuningPlan
-from bandstand.runs.live import Snapshot, StopFlag, train, tune
+from bandstand.runs.live import Outcome, Snapshot, StopFlag, resume_training, resume_tuning, train, tune
 from bandstand.runs.record import Record
 
 
@@ -20,15 +24,26 @@ class Printer:
         print(text, flush=True)
 
 
+def run(record: Record, backend: ProcessBackend, plan: str, grace: float) -> Outcome:
+    if not plan.startswith("{"):
+        resume = resume_tuning if record.kind(plan) == "tuning" else resume_training
+        return resume(plan, record, backend, Printer(), StopFlag())
+    document = json.loads(plan)
+    if "jobs" in document:
+        return tune(TuningPlan.from_dict(document), record, backend, Printer(), StopFlag(), grace=grace)
+    return train(TrainingPlan.from_dict(document), record, backend, Printer(), StopFlag(), grace=grace)
+
+
 def main() -> None:
-    home, plan, grace = Path(sys.argv[1]), json.loads(sys.argv[2]), float(sys.argv[3])
-    backend = ProcessBackend(lease_seconds=1.0, lease_grace=1.0)
+    home, plan, grace = Path(sys.argv[1]), sys.argv[2], float(sys.argv[3])
+    lease = float(sys.argv[4]) if len(sys.argv) > 4 else 1.0
+    backend = ProcessBackend(lease_seconds=lease, lease_grace=1.0)
     with Record.open(home) as record:
-        if "jobs" in plan:
-            outcome = tune(TuningPlan.from_dict(plan), record, backend, Printer(), StopFlag(), grace=grace)
-        else:
-            outcome = train(TrainingPlan.from_dict(plan), record, backend, Printer(), StopFlag(), grace=grace)
-    print(outcome.status, flush=True)
+        try:
+            print(run(record, backend, plan, grace).status, flush=True)
+        except InputError as error:
+            print(error, flush=True)
+            sys.exit(2)
 
 
 if __name__ == "__main__":

@@ -124,6 +124,8 @@ def test_a_launcher_killed_at_any_moment_loses_and_doubles_nothing(record, tunin
     document = show(record, "tuning")
     assert "ended before the job did" in document["failure_reason"]
     assert f"process {launcher.pid} " in document["failure_reason"]
+    assert "bandstand tune --resume tuning" in document["failure_reason"]
+    assert document["resumable"]
     assert {row["status"] for row in document["training_jobs"]} <= {"Stopped", "Failed"}
     if endless:
         assert {row["stop"]["kind"] for row in document["training_jobs"] if row["stop"]} == {"owner"}
@@ -202,6 +204,8 @@ def test_a_job_written_down_but_never_submitted_is_told_as_failed(record, traini
         add_training_job(connection, job)
     reconcile(record)
     document = show(record, "job")
-    assert (document["status"], document["failure_reason"]) == ("Failed", NO_FOLDER)
+    advice = "It goes on with: bandstand train --resume job"
+    assert (document["status"], document["failure_reason"]) == ("Failed", f"{NO_FOLDER} {advice}")
+    assert document["resumable"]
     assert list(log_lines(record, "job")) == []
     assert not JobFolder(record.folder("job")).is_supervised()

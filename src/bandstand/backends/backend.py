@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
     from bandstand.request.plan import TrainingPlan
 
 ENDED = frozenset({"Completed", "Failed", "Stopped"})
 """The values of `JobState.status` after which nothing of the job runs any more."""
+
+Cause = Literal["", "stop", "owner", "runtime", "failure", "lost"]
+"""Why a job was ended. Nothing: it ended by itself, or runs. `stop`: somebody asked for it. `owner`: nobody
+renewed the lease. `runtime`: its limit. `failure`: a host failed. `lost`: its supervisor was killed."""
 
 
 @dataclass(frozen=True)
@@ -58,12 +63,17 @@ class JobState:
         transitions: Every secondary status so far, oldest first.
         failure_reason: At most 1,024 characters; None unless the job failed.
         created: When the job was handed in, in epoch seconds.
-        started: Begin of `Downloading`, from which time is billed, in epoch seconds; None before it.
+        started: Begin of `Downloading`, from which time is billed, in epoch seconds; None before it. Of a job
+            that was restarted: the begin of its present attempt.
         ended: End of the job, `Uploading` included, in epoch seconds; None while it runs.
         hosts: The hosts, in order; the first is the leader.
         model: The job's `model.tar.gz`; None if there is none (yet).
         output: The job's `output.tar.gz`; None if there is none (yet).
         stop_requested: Whether somebody asked for an end (user, launcher, runtime limit or lost owner).
+        cause: Why it was ended.
+        attempt: How often it was begun: 1, and one more for each restart.
+        spent: Seconds for which its earlier attempts are billed.
+        had_checkpoints: Whether there was anything among its checkpoints when this attempt began.
     """
 
     status: str
@@ -77,6 +87,10 @@ class JobState:
     model: Path | None = None
     output: Path | None = None
     stop_requested: bool = False
+    cause: Cause = ""
+    attempt: int = 1
+    spent: float = 0.0
+    had_checkpoints: bool = False
 
     @property
     def is_ended(self) -> bool:
@@ -84,14 +98,21 @@ class JobState:
         return self.status in ENDED
 
     @property
+    def seconds(self) -> float:
+        """Seconds from Downloading to the end of Uploading, over all attempts that have ended."""
+        ran = self.started is not None and self.ended is not None
+        return self.spent + (self.ended - self.started if ran else 0.0)  # type: ignore[operator]
+
+    @property
     def billable_seconds(self) -> int:
         """Whole seconds from the begin of Downloading to the end of Uploading, rounded up.
 
-        `BillableTimeInSeconds` of DescribeTrainingJob; 0 for a job that is still running or never began.
+        `BillableTimeInSeconds` of DescribeTrainingJob; 0 for a job that is still running or never began. The
+        attempts of a job that was restarted add up, as those of managed spot training do.
         """
-        if self.started is None or self.ended is None:
+        if self.ended is None or (self.started is None and not self.spent):
             return 0
-        return max(1, -int(-(self.ended - self.started) // 1))
+        return max(1, math.ceil(self.seconds))
 
 
 @dataclass(frozen=True)
@@ -126,6 +147,24 @@ class Backend(Protocol):
         Raises:
             PlatformError: This backend cannot run such a plan here.
             InputError: The folder holds a job already.
+        """
+
+    def restart(self, plan: TrainingPlan, folder: Path, *, threads: int, attempt: int, spent: float) -> None:
+        """Start a job again whose hosts are gone, and return at once.
+
+        Its logs go on where they ended, its checkpoints stay, all else of the hosts is made anew. A folder in
+        which the job was never begun will do as well. Nothing but the one owner of a job may call it.
+
+        Args:
+            plan: The job.
+            folder: The job's folder.
+            threads: Threads for each rank, at least 1; the plan's own BANDSTAND_THREADS wins.
+            attempt: How often it has been begun, this time included.
+            spent: Seconds that its earlier attempts ran, which count against its time limit.
+
+        Raises:
+            PlatformError: This backend cannot run such a plan here.
+            InputError: The job runs.
         """
 
     def describe(self, folder: Path) -> JobState:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Cause = Literal["stop", "owner", "runtime", "failure"]
+EndingCause = Literal["stop", "owner", "runtime", "failure"]
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Ending:
         detail: For a failure, its reason as far as it is known without looking at a host; else a sentence.
     """
 
-    cause: Cause
+    cause: EndingCause
     deadline: float
     detail: str = ""
 
@@ -39,7 +39,7 @@ class Ending:
         return self.cause != "failure"
 
 
-def asked(present: Ending | None, cause: Cause, now: float, grace: float, detail: str = "") -> Ending:
+def asked(present: Ending | None, cause: EndingCause, now: float, grace: float, detail: str = "") -> Ending:
     """Return the end that counts after one more wish for it: the first cause, the earliest time.
 
     Args:

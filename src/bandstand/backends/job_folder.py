@@ -72,9 +72,14 @@ class JobFolder:
         """Return one host's log."""
         return self.logs / f"{host}.log"
 
+    @property
+    def hosts(self) -> Path:
+        """The hosts' own folders."""
+        return self.path / "hosts"
+
     def host(self, host: str) -> Path:
         """Return one host's own folder; `ml` in it stands for `/opt/ml`."""
-        return self.path / "hosts" / host
+        return self.hosts / host
 
     def is_supervised(self) -> bool:
         """Whether the job's supervisor lives (or is just being started)."""

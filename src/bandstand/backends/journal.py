@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from bandstand.backends.backend import HostState, JobState, Transition
+from bandstand.backends.backend import Cause, HostState, JobState, Transition
 from bandstand.backends.job_folder import JobFolder
 from bandstand.backends.state_file import StateFile, read_state
 from bandstand.sagemaker_files import fit_failure
@@ -53,6 +53,7 @@ class Journal:
         secondary: str,
         message: str,
         *,
+        cause: Cause = "",
         reason: str | None = None,
         model: Path | None = None,
         output: Path | None = None,
@@ -63,6 +64,7 @@ class Journal:
             status: `Completed`, `Failed` or `Stopped`.
             secondary: The same, or `MaxRuntimeExceeded`.
             message: One sentence for people.
+            cause: Why it was ended; nothing if it ended by itself.
             reason: Why the job failed.
             model: The job's `model.tar.gz`.
             output: The job's `output.tar.gz`.
@@ -73,6 +75,7 @@ class Journal:
                 self._with_step(secondary, now, message),
                 status=status,
                 ended=now,
+                cause=cause,
                 failure_reason=None if reason is None else fit_failure(reason),
                 model=model,
                 output=output,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -39,6 +40,27 @@ def read_lines(
         lines.extend(_parse(host, line) for line in whole.split(b"\n")[:-1])
     lines.sort(key=lambda line: line.time)
     return lines, reached
+
+
+def whole_bytes(log: Path) -> int:
+    """Bytes of a log up to the end of its last whole line; 0 where there is none.
+
+    Args:
+        log: A log that nobody writes.
+    """
+    try:
+        with log.open("rb") as file:
+            end = file.seek(0, os.SEEK_END)
+            while end > 0:
+                begin = max(0, end - CHUNK)
+                file.seek(begin)
+                found = file.read(end - begin).rfind(b"\n")
+                if found >= 0:
+                    return begin + found + 1
+                end = begin
+    except FileNotFoundError:
+        return 0
+    return 0
 
 
 def _parse(host: str, line: bytes) -> LogLine:

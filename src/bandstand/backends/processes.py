@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import signal
 import sys
-import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import bandstand
-from bandstand.backends.backend import HostState, JobState, LogLine, Transition
+from bandstand.backends.attempt import claim, clear, first_state, lay_out, next_state, reclaim
+from bandstand.backends.backend import JobState, LogLine, Transition
 from bandstand.backends.job_folder import JobFolder
 from bandstand.backends.log_reader import read_lines
 from bandstand.backends.requests import read_request, request_stop
-from bandstand.backends.state_file import read_state, state_to_json
-from bandstand.backends.task import Task, task_from_plan
+from bandstand.backends.state_file import read_state
+from bandstand.backends.task import task_from_plan
 from bandstand.errors import InputError, PlatformError
-from bandstand.sagemaker_files import fit_failure, write_atomically
+from bandstand.sagemaker_files import fit_failure
 
 if TYPE_CHECKING:
     from bandstand.request.plan import TrainingPlan
@@ -73,14 +71,32 @@ class ProcessBackend:
         task = task_from_plan(plan, threads=threads, command=self._host_command, timing=self._timing)
         job = JobFolder(folder.absolute())
         try:
-            lock = _claim(job, json.dumps(plan.to_dict(), ensure_ascii=False))
+            lock = claim(job, json.dumps(plan.to_dict(), ensure_ascii=False))
             try:
-                _lay_out(job, task)
+                lay_out(job, task, first_state(task))
                 self._supervisors.add(_spawn_supervisor(job, lock))
             finally:
                 os.close(lock)
         except OSError as error:
             raise PlatformError(f"The job {plan.name} cannot be started: {error}.") from error
+
+    def restart(self, plan: TrainingPlan, folder: Path, *, threads: int, attempt: int, spent: float) -> None:
+        """See `Backend.restart`."""
+        self._reap()
+        timing = {**self._timing, "spent": spent}
+        task = task_from_plan(plan, threads=threads, command=self._host_command, timing=timing)
+        job = JobFolder(folder.absolute())
+        try:
+            lock = reclaim(job, json.dumps(plan.to_dict(), ensure_ascii=False))
+            try:
+                state = next_state(job, task, attempt, spent)
+                clear(job, task)
+                lay_out(job, task, state)
+                self._supervisors.add(_spawn_supervisor(job, lock))
+            finally:
+                os.close(lock)
+        except OSError as error:
+            raise PlatformError(f"The job {plan.name} cannot be started again: {error}.") from error
 
     def describe(self, folder: Path) -> JobState:
         """See `Backend.describe`."""
@@ -139,43 +155,6 @@ class ProcessBackend:
                 self._supervisors.discard(process)
 
 
-def _claim(job: JobFolder, plan: str) -> int:
-    """Make a job's folder and lock it; return the lock's descriptor.
-
-    The lock is taken before there is a state, and inherited by the supervisor: so there is no moment at which
-    the job has a state but seems to have no supervisor.
-    """
-    job.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    job.path.chmod(0o700)
-    try:
-        descriptor = os.open(job.plan, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    except FileExistsError:
-        raise InputError(f"{job.path} holds a training job already; give the new one another name.") from None
-    with os.fdopen(descriptor, "w", encoding="utf-8", errors="surrogateescape") as file:
-        file.write(plan)
-    lock = os.open(job.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    fcntl.flock(lock, fcntl.LOCK_EX)  # waits for readers only, who hold it for no time
-    return lock
-
-
-def _lay_out(job: JobFolder, task: Task) -> None:
-    """Write what the supervisor reads, and the first state last."""
-    job.logs.mkdir()
-    job.lease.touch(mode=0o600)
-    with suppress(PermissionError):  # a file system without FIFOs: the supervisor looks every second then
-        os.mkfifo(job.control, 0o600)
-    _write_private(job.task, task.to_json())
-    now = time.time()
-    state = JobState(
-        status="InProgress",
-        secondary_status="Starting",
-        transitions=(Transition("Starting", now, "Starting the training job."),),
-        created=now,
-        hosts=tuple(HostState(name) for name in task.hosts),
-    )
-    _write_private(job.state, state_to_json(state))
-
-
 def _spawn_supervisor(job: JobFolder, lock: int) -> int:
     """Start a job's supervisor in a session of its own; return its process number.
 
@@ -201,11 +180,6 @@ def _spawn_supervisor(job: JobFolder, lock: int) -> int:
     )
 
 
-def _write_private(path: Path, text: str) -> None:
-    write_atomically(path, text)
-    path.chmod(0o600)
-
-
 def _read_state(job: JobFolder) -> JobState:
     try:
         return read_state(job)
@@ -229,6 +203,7 @@ def _lost(job: JobFolder, state: JobState) -> JobState:
         transitions=(*state.transitions, Transition("Failed", ended, reason)),
         failure_reason=reason,
         ended=ended,
+        cause="lost",
     )
 
 

@@ -88,14 +88,26 @@ def state_to_json(state: JobState) -> str:
             "model": None if state.model is None else str(state.model),
             "output": None if state.output is None else str(state.output),
             "stop_requested": state.stop_requested,
+            "cause": state.cause,
+            "attempt": state.attempt,
+            "spent": state.spent,
+            "had_checkpoints": state.had_checkpoints,
         },
         ensure_ascii=False,
     )
 
 
 def read_state(folder: JobFolder) -> JobState:
-    """Return the state that was last written; raises FileNotFoundError where there is no job."""
-    values: dict[str, Any] = json.loads(folder.state.read_text("utf-8", "surrogateescape"))
+    """Return the state that was last written; raises FileNotFoundError where there is no job.
+
+    A machine that lost its power may have left the file empty: then nothing is known of the job but that it
+    was begun.
+    """
+    try:
+        values: dict[str, Any] = json.loads(folder.state.read_text("utf-8", "surrogateescape"))
+    except ValueError:
+        moment = folder.state.stat().st_mtime
+        return JobState("InProgress", "Starting", (Transition("Starting", moment, ""),), created=moment)
     values["transitions"] = tuple(Transition(*step) for step in values["transitions"])
     values["hosts"] = tuple(HostState(**host) for host in values["hosts"])
     for key in ("model", "output"):

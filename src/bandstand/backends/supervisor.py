@@ -17,7 +17,7 @@ from pathlib import Path
 
 from bandstand.backends import kernel
 from bandstand.backends.descendants import kill_descendants
-from bandstand.backends.ending import Cause, Ending, Lease, asked
+from bandstand.backends.ending import Ending, EndingCause, Lease, asked
 from bandstand.backends.events import Events, drain
 from bandstand.backends.host import Host, Stream
 from bandstand.backends.job_folder import JobFolder
@@ -81,9 +81,8 @@ class Supervisor:
         while any(host.processes for host in self._hosts):
             self._reap()
             time.sleep(_RETRY_SECONDS)
-        self._journal.end(
-            "Failed", "Failed", "The supervisor failed.", reason=f"The supervisor failed: {error!r}"
-        )
+        reason = f"The supervisor failed: {error!r}"
+        self._journal.end("Failed", "Failed", "The supervisor failed.", cause="failure", reason=reason)
 
     @property
     def _hosts(self) -> Sequence[Host]:
@@ -95,7 +94,7 @@ class Supervisor:
             return
         self._journal.begin("Downloading", "Laying out the hosts and linking the channels.")
         if self._task.max_runtime is not None:
-            self._limit = time.monotonic() + self._task.max_runtime
+            self._limit = time.monotonic() + max(0.0, self._task.max_runtime - self._task.spent)
         launch = Launch(self._task, self._folder, os.environ)
         self._journal.begin("Training", "Training is running.")
         self._journal.hosts(host.state for host in launch.hosts)
@@ -216,7 +215,7 @@ class Supervisor:
             return False
         return self._failed.state.signal is None and host.state.signal not in (None, "SIGTERM")
 
-    def _end_by(self, cause: Cause, grace: float, text: str = "") -> None:
+    def _end_by(self, cause: EndingCause, grace: float, text: str = "") -> None:
         """Set the hosts an end, or an earlier one than they had."""
         is_new = self._ending is None
         if is_new and self._hosts and all(host.has_ended for host in self._hosts) and cause != "failure":
@@ -245,14 +244,17 @@ class Supervisor:
         reason = self._reason()
         if upload.error and reason is None:
             reason = f"The archives could not be packed: {upload.error}."
+        cause = "failure" if self._ending is None else self._ending.cause
         if reason is not None:
-            self._journal.end("Failed", "Failed", "Training job failed.", reason=reason, output=output)
+            text = "Training job failed."
+            self._journal.end("Failed", "Failed", text, cause=cause, reason=reason, output=output)
         elif self._ending is not None:
             text = " ".join([self._ending.detail.replace("Stopping", "Stopped", 1), *upload.notes])
             secondary = self._ending.secondary_status
-            self._journal.end(self._ending.status, secondary, text, model=model, output=output)
+            self._journal.end(self._ending.status, secondary, text, cause=cause, model=model, output=output)
         elif upload.was_killed:
-            self._journal.end("Stopped", "Stopped", "Killed while its archives were packed.", output=output)
+            text = "Killed while its archives were packed."
+            self._journal.end("Stopped", "Stopped", text, cause="stop", output=output)
         else:
             text = " ".join(["Training job completed.", *upload.notes])
             self._journal.end("Completed", "Completed", text, model=model, output=output)

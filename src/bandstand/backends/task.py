@@ -59,6 +59,7 @@ class Task:
         lease_seconds: Seconds without renewal after which the job has lost its owner.
         lease_grace: Seconds between SIGTERM and SIGKILL then.
         peer_grace: Seconds between SIGTERM and SIGKILL for the other hosts when one has failed.
+        spent: Seconds of `max_runtime` that earlier attempts have used.
     """
 
     name: str
@@ -78,6 +79,7 @@ class Task:
     lease_seconds: float = 10.0
     lease_grace: float = 5.0
     peer_grace: float = 5.0
+    spent: float = 0.0
 
     def to_json(self) -> str:
         """Return the task as text for `from_json`."""
@@ -104,7 +106,7 @@ def task_from_plan(
         plan: The training job.
         threads: Threads per rank.
         command: What is run as process 1 of each host.
-        timing: Some of `grace`, `lease_seconds`, `lease_grace`, `peer_grace`, in seconds.
+        timing: Some of `grace`, `lease_seconds`, `lease_grace`, `peer_grace`, `spent`, in seconds.
 
     Raises:
         PlatformError: The plan names something that is not on this machine, or has more hosts than it can
@@ -135,7 +137,7 @@ def task_from_plan(
             )
             for channel in plan.channels
         ),
-        code=_code_folder(dict(plan.hyperparameters)),
+        code=code_folder(dict(plan.hyperparameters)),
         output=str(plan.output_path),
         checkpoints=None if checkpoints is None else str(checkpoints),
         environment=plan.environment,
@@ -156,7 +158,12 @@ def _arn(plan: TrainingPlan) -> str:
     return f"arn:aws:sagemaker:local:{account}:training-job/{plan.name}"
 
 
-def _code_folder(hyperparameters: Mapping[str, str]) -> str | None:
+def code_folder(hyperparameters: Mapping[str, str]) -> str | None:
+    """The folder of this machine that a job's code lies in; None where it is none.
+
+    Args:
+        hyperparameters: Names and texts.
+    """
     from urllib.parse import unquote
 
     from bandstand.hyperparameters import decode

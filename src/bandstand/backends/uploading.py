@@ -128,7 +128,7 @@ def _pack_all(task: Task, folder: JobFolder, with_model: bool) -> dict[str, obje
             result["notes"] = [
                 f"Left out, since an earlier host had the name: {name}." for name in model.left_out
             ]
-            _remove([folder.host(host) for host in task.hosts])
+            remove_hosts([folder.host(host) for host in task.hosts])
     except OSError as error:
         kept = folder.host(task.hosts[0]).parent
         result["error"] = f"{error}, writing to {target}; what the hosts left is kept in {kept}"
@@ -141,13 +141,18 @@ def _sweep(target: Path) -> None:
         partial.unlink()
 
 
-def _remove(folders: Sequence[Path]) -> None:
-    """Remove the hosts' folders, whose content is packed now; what resists stays and does no harm."""
+def remove_hosts(folders: Sequence[Path]) -> None:
+    """Remove hosts' folders, whose content nobody wants any more; what resists stays.
+
+    Args:
+        folders: One for each host.
+    """
     import shutil
 
     for folder in folders:
         for path, below, _ in os.walk(folder):
             for place in (Path(path, name) for name in below):
                 if not place.is_symlink():
-                    place.chmod(0o700)  # a script may have taken away its own right to write
+                    with suppress(OSError):
+                        place.chmod(0o700)  # a script may have taken away its own right to write
         shutil.rmtree(folder, ignore_errors=True)

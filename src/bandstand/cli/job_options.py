@@ -71,6 +71,45 @@ def grace_option(function: Function) -> Function:
     )(function)
 
 
+def resume_option(function: Function) -> Function:
+    """Add `--resume` to a verb: take up what a lost launcher has left."""
+    return click.option(
+        "--resume",
+        metavar="NAME",
+        help="Go on with the job of this name whose launcher was killed, as the record has it.",
+    )(function)
+
+
+def check_job_or_resume(job: Path | None, resume: str | None) -> None:
+    """Check that a verb was given a job file, or `--resume` and no option that changes a job.
+
+    Args:
+        job: The job file, or None.
+        resume: The name that goes on, or None.
+
+    Raises:
+        click.UsageError: It was not.
+    """
+    context = click.get_current_context()
+    if resume is None:
+        if job is None:
+            raise click.MissingParameter(param_hint="'JOB'", param_type="argument", ctx=context)
+        return
+    told = [
+        option.opts[0]
+        for option in context.command.params
+        if isinstance(option, click.Option)
+        and option.opts[0] not in ("--resume", "--json", "--home")
+        and context.get_parameter_source(option.name or "") is click.core.ParameterSource.COMMANDLINE
+    ]
+    given = [*([str(job)] if job is not None else []), *told]
+    if given:
+        raise click.UsageError(
+            f"--resume {resume} goes on with the job as the record has it; leave out {', '.join(given)}.",
+            context,
+        )
+
+
 def load_plan(job: Path, changes: Mapping[str, Any], *, on: Literal["processes"]) -> Plan:
     """Read and check a job file or a document of the API.
 

@@ -1,10 +1,12 @@
-"""What `train` and `tune` share: a plan becomes a run that is watched to its end."""
+"""What `train` and `tune` share: a plan, or a job that was left, becomes a run that is watched to its end."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from bandstand.cli.output import put_json, put_lines, tell
@@ -15,6 +17,7 @@ from bandstand.request.plan import TrainingPlan, TuningPlan
 from bandstand.runs.kinds import backend_of
 from bandstand.runs.record import NameTakenError, Record
 from bandstand.runs.snapshot import Observer, Outcome, StopFlag
+from bandstand.runs.stored import TrainingJob, TuningJob
 from bandstand.runs.views import show
 
 if TYPE_CHECKING:
@@ -51,6 +54,15 @@ class Run(Protocol[Plan]):
         """Run a plan to its end."""
 
 
+class Resume(Protocol):
+    """The live loop once more: `resume_tuning` or `resume_training` of the run room."""
+
+    def __call__(
+        self, name: str, record: Record, backend: Backend, observer: Observer, stop: StopFlag
+    ) -> Outcome:
+        """Run a job of the record to its end."""
+
+
 def launch(
     plan: AnyPlan,
     run: Run[AnyPlan],
@@ -84,8 +96,9 @@ def launch(
         with Record.open(place().folder) as record:
             while True:
                 chosen = plan if insist or plan.exact else _named(plan, record)
+                start = partial(_start, chosen, run, record, backend, grace)
                 try:
-                    outcome = _watch(chosen, run, record, backend, grace)
+                    outcome = _watch(chosen, start, grace)
                 except NameTakenError:
                     if insist or plan.exact:
                         raise
@@ -94,6 +107,39 @@ def launch(
                 return EXIT_CODES[outcome.status]
     finally:
         backend.close()
+
+
+def take_up(
+    name: str,
+    find: Callable[[Record, str], TuningJob | TrainingJob],
+    run: Resume,
+    *,
+    lines: Callable[[Mapping[str, Any]], Sequence[str]],
+) -> int:
+    """Run a job to its end that a lost launcher has left, and tell how it ended.
+
+    Args:
+        name: The job.
+        find: Gives it from the record.
+        run: The live loop.
+        lines: Lays the job's facts out as text.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        InputError: It cannot be resumed.
+    """
+    with Record.open(place().folder) as record:
+        job = find(record, name)
+        with closing(backend_of(job.backend)) as backend:
+
+            def go_on(observer: Observer, stop: StopFlag) -> Outcome:
+                return run(job.name, record, backend, observer, stop)
+
+            outcome = _watch(job.plan, go_on, job.grace)
+            _conclude(show(record, outcome.name), lines)
+            return EXIT_CODES[outcome.status]
 
 
 def _named(plan: AnyPlan, record: Record) -> AnyPlan:
@@ -105,15 +151,29 @@ def _named(plan: AnyPlan, record: Record) -> AnyPlan:
     return plan.renamed(free)
 
 
-def _watch(plan: AnyPlan, run: Run[AnyPlan], record: Record, backend: Backend, grace: float) -> Outcome:
-    """Run a plan, show how it goes, and turn signals into stop requests."""
+def _watch(
+    plan: TrainingPlan | TuningPlan, run: Callable[[Observer, StopFlag], Outcome], grace: float
+) -> Outcome:
+    """Run something, show how it goes, and turn signals into stop requests."""
     stop = StopFlag()
     # With --json standard output holds the facts and nothing else.
     stream = PatientStream(sys.stderr if place().json else sys.stdout)
     objective = plan.objective if isinstance(plan, TuningPlan) else ""
     shown = view(stream, _title(plan), objective)
     with stop_on_signals(stop, shown.said, grace=grace), shown:
-        return run(plan, record, backend, shown, stop, grace=grace)
+        return run(shown, stop)
+
+
+def _start(
+    plan: AnyPlan,
+    run: Run[AnyPlan],
+    record: Record,
+    backend: Backend,
+    grace: float,
+    observer: Observer,
+    stop: StopFlag,
+) -> Outcome:
+    return run(plan, record, backend, observer, stop, grace=grace)
 
 
 def _title(plan: TrainingPlan | TuningPlan) -> str:

@@ -9,42 +9,64 @@ from typing import Any, Literal
 
 import click
 
-from bandstand.cli.job_options import change_options, grace_option, load_plan, on_option
+from bandstand.cli.job_options import (
+    change_options,
+    check_job_or_resume,
+    grace_option,
+    load_plan,
+    on_option,
+    resume_option,
+)
 from bandstand.cli.place import home_option, json_option, place
 
 
 @click.command("train", short_help="Run one training job to its end.")
-@click.argument("job", metavar="JOB", type=click.Path(path_type=Path))
+@click.argument("job", metavar="[JOB]", required=False, type=click.Path(path_type=Path))
+@resume_option
 @change_options(tuning=False)
 @on_option
 @grace_option
 @json_option
 @home_option
-def command(job: Path, on: Literal["processes"], grace: float, as_json: bool, **changes: Any) -> int:
+def command(
+    job: Path | None,
+    resume: str | None,
+    on: Literal["processes"],
+    grace: float,
+    as_json: bool,
+    **changes: Any,
+) -> int:
     """Run the training job of JOB and follow its log.
 
     Ctrl-C stops the job cleanly, so that it keeps its model; a second Ctrl-C kills it. Exit codes: 0
     completed, 1 failed, 2 the request is wrong, 3 stopped.
+
+    A job whose launcher was killed goes on with --resume: as it is if it still runs, else it is started again
+    from its checkpoint.
 
     \b
     Examples:
       bandstand train job.toml
       bandstand train job.toml --name second-try --hosts 2 --grace 10
       bandstand train request.json --json
+      bandstand train --resume second-try
     """
-    from bandstand.cli.launch import launch
+    from bandstand.cli.launch import launch, take_up
     from bandstand.cli.output import page
     from bandstand.errors import InputError
     from bandstand.report import training_text
     from bandstand.request.plan import TrainingPlan
-    from bandstand.runs.live import train
-
-    plan = load_plan(job, changes, on=on)
-    if not isinstance(plan, TrainingPlan):
-        advice = place().advice(f"tune {shlex.quote(str(job))}")
-        raise InputError(f"{job} is a tuning job. Run it with: {advice}")
+    from bandstand.runs.live import resume_training, train
+    from bandstand.runs.resuming import resumable_training
 
     def lines(document: Mapping[str, Any]) -> list[str]:
         return ["", *training_text(page(), document)]
 
+    check_job_or_resume(job, resume)
+    if job is None:
+        return take_up(str(resume), resumable_training, resume_training, lines=lines)
+    plan = load_plan(job, changes, on=on)
+    if not isinstance(plan, TrainingPlan):
+        advice = place().advice(f"tune {shlex.quote(str(job))}")
+        raise InputError(f"{job} is a tuning job. Run it with: {advice}")
     return launch(plan, train, insist=changes["name"] is not None, on=on, grace=grace, lines=lines)

@@ -9,41 +9,56 @@ from typing import Any, Literal
 
 import click
 
-from bandstand.cli.job_options import change_options, grace_option, load_plan, on_option
+from bandstand.cli.job_options import (
+    change_options,
+    check_job_or_resume,
+    grace_option,
+    load_plan,
+    on_option,
+    resume_option,
+)
 from bandstand.cli.place import home_option, json_option, place
 
 
 @click.command("tune", short_help="Run a tuning job to its end.")
-@click.argument("job", metavar="JOB", type=click.Path(path_type=Path))
+@click.argument("job", metavar="[JOB]", required=False, type=click.Path(path_type=Path))
+@resume_option
 @change_options(tuning=True)
 @on_option
 @grace_option
 @json_option
 @home_option
-def command(job: Path, on: Literal["processes"], grace: float, as_json: bool, **changes: Any) -> int:
+def command(
+    job: Path | None,
+    resume: str | None,
+    on: Literal["processes"],
+    grace: float,
+    as_json: bool,
+    **changes: Any,
+) -> int:
     """Run the tuning job of JOB: many training jobs, of which Hyperband stops the bad ones early.
 
     On a terminal a live table shows the jobs; in a pipe there is one line for each thing that happens.
     Ctrl-C stops all jobs cleanly, so that each keeps its model; a second Ctrl-C kills them. Exit codes: 0
     completed, 1 failed, 2 the request is wrong, 3 stopped.
 
+    A tuning job whose launcher was killed goes on with --resume: what has ended is kept, training jobs that
+    still run go on, and those that were lost are started again from their checkpoints.
+
     \b
     Examples:
       bandstand tune job.toml
       bandstand tune job.toml --jobs 10 --parallel 2 --seed 1
       bandstand tune job.toml --json > result.json
+      bandstand tune --resume direct-marketing
     """
-    from bandstand.cli.launch import launch
+    from bandstand.cli.launch import launch, take_up
     from bandstand.cli.output import page
     from bandstand.errors import InputError
     from bandstand.report.tuning import summary_text
     from bandstand.request.plan import TuningPlan
-    from bandstand.runs.live import tune
-
-    plan = load_plan(job, changes, on=on)
-    if not isinstance(plan, TuningPlan):
-        advice = place().advice(f"train {shlex.quote(str(job))}")
-        raise InputError(f"{job} is one training job, without tuning. Run it with: {advice}")
+    from bandstand.runs.live import resume_tuning, tune
+    from bandstand.runs.resuming import resumable_tuning
 
     def lines(document: Mapping[str, Any]) -> list[str]:
         more = [f"More: {place().advice('show ' + document['name'])}"]
@@ -52,4 +67,11 @@ def command(job: Path, on: Literal["processes"], grace: float, as_json: bool, **
             more.append(f"      {place().advice('logs ' + failed[0])}")
         return [*summary_text(page(), document), "", *more]
 
+    check_job_or_resume(job, resume)
+    if job is None:
+        return take_up(str(resume), resumable_tuning, resume_tuning, lines=lines)
+    plan = load_plan(job, changes, on=on)
+    if not isinstance(plan, TuningPlan):
+        advice = place().advice(f"train {shlex.quote(str(job))}")
+        raise InputError(f"{job} is one training job, without tuning. Run it with: {advice}")
     return launch(plan, tune, insist=changes["name"] is not None, on=on, grace=grace, lines=lines)

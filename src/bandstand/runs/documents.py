@@ -40,13 +40,14 @@ def training_document(record: Record, job: TrainingJob) -> Document:
         "metrics": _points(record, job.name),
         **_measures(job),
         "created": iso(job.created),
-        "started": iso(job.started),
+        "started": iso(_first_start(job)),
         "ended": iso(job.ended),
         "transitions": [
             {"status": status, "time": iso(moment), "message": text}
             for status, moment, text in job.transitions
         ],
         "stop": _stop(job),
+        "resumable": job.interrupted and job.tuning_job is None,
         "warnings": list(job.warnings),
         "folder": str(job.folder),
     }
@@ -63,6 +64,7 @@ def tuning_document(record: Record, job: TuningJob) -> Document:
         "kind": "tuning",
         "status": job.status,
         "failure_reason": job.failure_reason,
+        "resumable": is_resumable(record, job),
         "strategy": plan.strategy,
         "early_stopping": "Auto" if plan.early_stopping else "Off",
         "objective": {"name": plan.objective, "goal": plan.goal},
@@ -129,6 +131,16 @@ def _warm_start(record: Record, plan: TuningPlan, name: str) -> Document | None:
     }
 
 
+def is_resumable(record: Record, job: TuningJob) -> bool:
+    """Whether a tuning job failed only because its launcher was lost."""
+    return job.status == "Failed" and _finish_reason(record, job.name) is None
+
+
+def _first_start(job: TrainingJob) -> float | None:
+    """When the first attempt at a job was started."""
+    return next((moment for status, moment, _ in job.transitions if status == "Downloading"), job.started)
+
+
 def _finish_reason(record: Record, name: str) -> str | None:
     """Why the study finished, in its own words; None where it has not, or its launcher was lost."""
     last = "SELECT body FROM events WHERE tuning_job = ? AND kind = 'decision' ORDER BY seq DESC LIMIT 1"
@@ -147,7 +159,7 @@ def _row_document(job: TrainingJob) -> Document:
         "secondary_status": job.secondary_status,
         "hyperparameters": job.settings,
         **_measures(job),
-        "started": iso(job.started),
+        "started": iso(_first_start(job)),
         "ended": iso(job.ended),
         "stop": _stop(job),
         "failure_reason": job.failure_reason,
@@ -159,6 +171,7 @@ def _row_document(job: TrainingJob) -> Document:
 def _measures(job: TrainingJob) -> Document:
     seconds = billable_seconds(job, time.time())
     return {
+        "attempts": job.attempt,
         "iterations": job.reports if job.objective_name else job.iterations,
         "final_objective": finite(job.objective),
         "billable_seconds": seconds,
@@ -170,15 +183,16 @@ def billable_seconds(job: TrainingJob, now: float) -> int:
     """Whole seconds from the begin of Downloading to the end of Uploading, rounded up.
 
     `BillableTimeInSeconds` of DescribeTrainingJob, which is the time of one instance; for a job
-    that runs, up to now.
+    that runs, up to now. The attempts of a job that was restarted add up, as those of managed spot training.
 
     Args:
         job: The job.
         now: Epoch seconds.
     """
-    if job.started is None:
+    if job.started is None and not job.spent:
         return 0
-    return max(1, math.ceil((now if job.ended is None else job.ended) - job.started))
+    present = 0.0 if job.started is None else (now if job.ended is None else job.ended) - job.started
+    return max(1, math.ceil(job.spent + present))
 
 
 def _stop(job: TrainingJob) -> Document | None:
@@ -187,7 +201,7 @@ def _stop(job: TrainingJob) -> Document | None:
 
 
 def best_row(goal: str, rows: Sequence[TrainingJob]) -> TrainingJob | None:
-    """The best training job of those that are over, by its final objective, as the study has it.
+    """The best training job of those that are over for good, by its final objective, as the study has it.
 
     Args:
         goal: `maximize` or `minimize`.
@@ -200,7 +214,10 @@ def best_row(goal: str, rows: Sequence[TrainingJob]) -> TrainingJob | None:
     ranked = [
         (sign * row.objective, row.number, row)
         for row in rows
-        if row.status in ("Completed", "Stopped") and row.objective is not None and usable(row.objective)
+        if row.status in ("Completed", "Stopped")
+        and not row.interrupted
+        and row.objective is not None
+        and usable(row.objective)
     ]
     return min(ranked, key=lambda each: each[:2])[2] if ranked else None
 

@@ -13,6 +13,13 @@ _DIGITS = re.compile(r"\d+")
 
 _NEVER = "was never reported"
 
+COUNTED_AGAIN = (
+    "The job was started again, and its metric lines have no iteration number: what it reports again of what"
+    " came after its last checkpoint is counted twice, as on SageMaker. Print iteration=N at the begin of"
+    " each metric line."
+)
+"""Said of a restarted job of which nobody can tell which reports repeat earlier ones."""
+
 
 class DoublePrint:
     """Notices an iteration of the objective that one host prints more than once."""

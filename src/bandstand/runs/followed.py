@@ -8,16 +8,18 @@ import sqlite3
 import time
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from bandstand.backends.backend import Backend, JobState, LogLine
 from bandstand.backends.job_folder import JobFolder
+from bandstand.backends.log_reader import whole_bytes
 from bandstand.errors import InputError, PlatformError
 from bandstand.metrics import MetricParser, Point
-from bandstand.runs.faults import DoublePrint, distinct, silence
+from bandstand.runs.faults import COUNTED_AGAIN, distinct, silence
 from bandstand.runs.record import Record
-from bandstand.runs.stops import end_document, failed_state
+from bandstand.runs.reports import Report, Reports, noted_resume
+from bandstand.runs.stops import end_document, failed_state, resume_advice, stopped_state
 from bandstand.runs.stored import TrainingJob
 
 REMEMBERED_LINES = 1000
@@ -28,8 +30,14 @@ REMEMBERED_CHARACTERS = 1000
 
 NO_FOLDER = (
     "There is nothing of this job in its folder: its launcher ended before it had started the job, or the"
-    " folder was removed. Start it again."
+    " folder was removed."
 )
+
+NOTE_SECONDS = 1.0
+"""How long the first value of an attempt waits for the note that says from where on it counts."""
+
+LOST = ("owner", "lost")
+"""Causes of an end that says nothing of the job itself: it may be begun again."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +48,7 @@ class News:
         state: Where it stands.
         points: New points, in order of the log.
         reports: Those of them that count as one more report of the objective each.
+        replaced_from: The iteration from which on points of earlier attempts do not count any more, or None.
         lines: New log lines; empty unless they were asked for.
         offsets: How far the logs are read with this news.
         more: Whether there may be more lines already.
@@ -47,27 +56,36 @@ class News:
 
     state: JobState
     points: tuple[Point, ...]
-    reports: tuple[Point, ...]
+    reports: tuple[Report, ...]
     lines: tuple[LogLine, ...]
     offsets: Mapping[str, int]
     more: bool
+    replaced_from: int | None = None
 
 
 class Followed:
-    """A training job that is not over.
-
-    The objective has one writer: the first host that reports it. Each iteration counts once, so that neither
-    a second writer nor a line printed twice looks like progress; both are warned of.
+    """A training job of the record, with what is to be known to go on reading it.
 
     Args:
         record: The store.
         job: The job, as it stands there.
         keep_lines: Whether news is to hold the log lines themselves.
+        resumable: Whether the loss of its owner interrupts the job, rather than ending it.
     """
 
-    def __init__(self, record: Record, job: TrainingJob, *, keep_lines: bool = False) -> None:
+    def __init__(
+        self, record: Record, job: TrainingJob, *, keep_lines: bool = False, resumable: bool = False
+    ) -> None:
         self.job = job
-        self.state = JobState(job.status, job.secondary_status, started=job.started, ended=job.ended)
+        self.state = JobState(
+            job.status,
+            job.secondary_status,
+            started=job.started,
+            ended=job.ended,
+            attempt=job.attempt,
+            spent=job.spent,
+        )
+        self.interrupted = job.interrupted
         self.reports = job.reports
         self.iterations = job.iterations
         self.objective = job.objective
@@ -78,20 +96,11 @@ class Followed:
         self._name = job.objective_name
         self._stored_offsets = json.dumps(job.offsets)
         self._offsets: Mapping[str, int] = job.offsets
-        counts = record.read(
-            "SELECT name, host, COUNT(*) AS number FROM points WHERE job = ? GROUP BY name, host", (job.name,)
-        )
-        self._parser = MetricParser(
-            job.plan.metrics, {(row["name"], row["host"]): row["number"] for row in counts}
-        )
-        self._points = sum(row["number"] for row in counts)
-        rows = record.read(
-            "SELECT host, iteration FROM points WHERE job = ? AND name = ? ORDER BY seq",
-            (job.name, self._name),
-        )
-        self._writer: str | None = rows[0]["host"] if rows else None
-        self._reported = {row["iteration"] for row in rows if row["host"] == self._writer}
-        self._double = DoublePrint()
+        self._counted = Reports(record, job)
+        self._parser = MetricParser(job.plan.metrics, self._counted.ordinals())
+        (last,) = record.read("SELECT MAX(seq) AS seq FROM points WHERE job = ?", (job.name,))
+        self._points = last["seq"] or 0
+        self._resumable = resumable
         self._recent: deque[str] = deque(maxlen=REMEMBERED_LINES)
         self._warnings = list(job.warnings)
         files = JobFolder(job.folder)
@@ -113,7 +122,7 @@ class Followed:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a person should know, one sentence each."""
-        return distinct([*self._warnings, *self._parser.warnings, *self._double.warnings])
+        return distinct([*self._warnings, *self._parser.warnings, *self._counted.warnings])
 
     def stirred(self) -> bool:
         """Whether the job's files have changed since this was last asked; reads none of them.
@@ -133,16 +142,21 @@ class Followed:
         try:
             state = backend.describe(self.job.folder)
         except InputError:
-            return self.end(failed_state(NO_FOLDER, self.job, time.time()))
+            return self.end(failed_state(NO_FOLDER, self.job, time.time(), "lost"))
+        if state.attempt > self._counted.attempt:
+            self._counted.begin(state.attempt, None if state.had_checkpoints else 0)
+            self._read_anew()
         points: list[Point] = []
         kept: list[LogLine] = []
         more = True
         while more:
             lines, offsets = backend.lines(self.job.folder, self._offsets)
+            if not self._may_read(lines, state):
+                break
             self._offsets = offsets
             for line in lines:
                 points += self._parser.feed(line.host, line.time, line.text)
-                if self._name is not None and self._writer is None:
+                if self._name is not None and self._counted.writer is None:
                     self._recent.append(line.text[:REMEMBERED_CHARACTERS])
             if self._keep_lines:
                 kept += lines
@@ -167,7 +181,7 @@ class Followed:
         changed = connection.execute(
             "UPDATE training_jobs SET status = ?, secondary_status = ?, failure_reason = ?, started = ?,"
             " ended = ?, model = ?, hosts = ?, transitions = ?, reports = ?, iterations = ?, objective = ?,"
-            " offsets = ?,"
+            " offsets = ?, attempt = ?, spent = ?, interrupted = ?, resume_point = ?,"
             " warnings = ?, stop = COALESCE(stop, ?) WHERE name = ? AND offsets = ?",
             (
                 news.state.status,
@@ -182,6 +196,10 @@ class Followed:
                 self.iterations,
                 self.objective,
                 offsets,
+                news.state.attempt,
+                news.state.spent,
+                self.interrupted,
+                self._counted.resume_point,
                 json.dumps(self.warnings),
                 None if self._end is None else json.dumps(self._end),
                 self.name,
@@ -193,49 +211,122 @@ class Followed:
                 f"The record of training job {self.name} was written by another process meanwhile;"
                 " this one stops following it. `bandstand show` tells how it stands."
             )
-        first = self._points + 1
+        if news.replaced_from is not None:
+            connection.execute(
+                "DELETE FROM points WHERE job = ? AND attempt < ? AND iteration >= ?",
+                (self.name, self._counted.attempt, news.replaced_from),
+            )
+        names = ("job", "seq", "name", "iteration", "value", "host", "time", "attempt")
         connection.executemany(
-            "INSERT INTO points (job, seq, name, iteration, value, host, time) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            f"INSERT INTO points ({', '.join(names)}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - our names
             [
-                (self.name, first + place, point.name, point.iteration, point.value, point.host, point.time)
-                for place, point in enumerate(news.points)
+                (self.name, seq, each.name, each.iteration, each.value, each.host, each.time, attempt)
+                for attempt in (self._counted.attempt,)
+                for seq, each in enumerate(news.points, self._points + 1)
             ],
         )
         self._points += len(news.points)
         self._stored_offsets = offsets
 
+    def reopen(self, connection: sqlite3.Connection, owner: str) -> None:
+        """Write that an interrupted job goes on, within a transaction; its backend starts it afterwards.
+
+        What a machine that lost its power has not kept of a log is written again from there on.
+
+        Args:
+            connection: The store.
+            owner: The claim that it is run under.
+        """
+        files = JobFolder(self.job.folder)
+        self._offsets = {
+            host: min(offset, whole_bytes(files.log(host))) for host, offset in self._offsets.items()
+        }
+        self._stored_offsets = json.dumps(dict(self._offsets))
+        connection.execute(
+            "UPDATE training_jobs SET status = 'InProgress', secondary_status = 'Restarting', owner = ?,"
+            " failure_reason = NULL, ended = NULL, model = NULL, stop = NULL, interrupted = 0, offsets = ?"
+            " WHERE name = ?",
+            (owner, self._stored_offsets, self.name),
+        )
+        self.state = replace(self.state, status="InProgress", secondary_status="Restarting", ended=None)
+        self.interrupted, self._resumable, self._end = False, False, None
+        self.failure_reason, self.note = None, ""
+
+    def end_stopped(self, connection: sqlite3.Connection, now: float) -> None:
+        """End an interrupted job for good, within a transaction: it had been told to stop before.
+
+        Args:
+            connection: The store.
+            now: Epoch seconds.
+        """
+        self.state = stopped_state(self.state, now)
+        self.interrupted, self.failure_reason = False, None
+        connection.execute(
+            "UPDATE training_jobs SET status = ?, secondary_status = ?, failure_reason = NULL, ended = ?,"
+            " interrupted = 0 WHERE name = ?",
+            (self.state.status, self.state.secondary_status, self.state.ended, self.name),
+        )
+
+    def _may_read(self, lines: list[LogLine], state: JobState) -> bool:
+        """Whether it is known from where on the present attempt counts, or nobody is going to say.
+
+        The note that says it comes on another stream than values do, so it may stand after them in the log:
+        values without a number of their own wait for it a moment.
+        """
+        counted = self._counted
+        if counted.attempt == 1 or not counted.is_silent or counted.resume_point is not None:
+            return True
+        noted = next(filter(None, (noted_resume(line.text) for line in lines)), None)
+        if noted is not None:
+            counted.resume_point = noted
+            self._read_anew()
+            return True
+        scratch = MetricParser(self.job.plan.metrics)
+        values = (line for line in lines if scratch.feed(line.host, line.time, line.text))
+        first = next(values, None)
+        if first is None or "iteration=" in first.text:
+            return True
+        if not state.is_ended and time.time() - first.time < NOTE_SECONDS:
+            return False
+        self._warnings.append(COUNTED_AGAIN)
+        return True
+
+    def _read_anew(self) -> None:
+        """Count values without an iteration number from where the present attempt goes on."""
+        self._warnings += self._parser.warnings
+        self._parser = MetricParser(self.job.plan.metrics, self._counted.ordinals())
+
     def _take(self, state: JobState, points: list[Point], lines: list[LogLine], more: bool) -> News:
-        reports = tuple(point for point in points if self._counts(point))
+        replaced = [begin for point in points if (begin := self._counted.replaces(point)) is not None]
+        reports = tuple(report for point in points if (report := self._counted.take(point)) is not None)
+        if replaced:
+            self.iterations = 0
         if reports:
-            self.reports += len(reports)
             self.objective = reports[-1].value
             self._recent.clear()
+        self.reports = self._counted.count
         self.iterations = max([self.iterations, *(point.iteration for point in points)])
         self.state = state
         self.failure_reason = state.failure_reason
+        self.interrupted = self._resumable and state.is_ended and state.cause in LOST
         if state.status == "Stopped":
-            self._end = end_document(state, self.job.plan)
+            self._end = end_document(state, self.job)
             self.note = self.note or self._end["reason"]
         elif state.is_ended:
-            self.note = state.failure_reason or ""
-        if state.is_ended and self._name is not None and not self.reports and state.status != "Failed":
-            cut_short = state.status == "Stopped" and state.secondary_status != "MaxRuntimeExceeded"
-            said = silence(self._name, self.job.plan.metrics, self._recent, cut_short=cut_short)
-            self._warnings += [said] if said else []
-        return News(state, tuple(points), reports, tuple(lines), self._offsets, more)
+            if self.interrupted:
+                self.failure_reason = f"{state.failure_reason} {resume_advice(self.job)}"
+            self.note = self.failure_reason or ""
+        silent = self._name is not None and not self.reports and not self.interrupted
+        if state.is_ended and silent and state.status != "Failed":
+            self._warn_of_silence(state)
+        return News(
+            state, tuple(points), reports, tuple(lines), self._offsets, more, min(replaced, default=None)
+        )
 
-    def _counts(self, point: Point) -> bool:
-        if point.name != self._name:
-            return False
-        if self._writer is None:
-            self._writer = point.host
-        if point.host != self._writer:
-            return False
-        if point.iteration in self._reported:
-            self._double.seen(point)
-            return False
-        self._reported.add(point.iteration)
-        return True
+    def _warn_of_silence(self, state: JobState) -> None:
+        cut_short = state.status == "Stopped" and state.secondary_status != "MaxRuntimeExceeded"
+        said = silence(self._name or "", self.job.plan.metrics, self._recent, cut_short=cut_short)
+        self._warnings += [said] if said else []
 
 
 def _stamp(path: str) -> tuple[int, int, int]:

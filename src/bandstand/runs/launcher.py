@@ -113,6 +113,36 @@ class Launcher:
             self.renewal.add(job.folder)
         return followed
 
+    def adopt(self, job: TrainingJob, *, keep_lines: bool = False) -> Followed:
+        """Follow a job that an earlier launcher has started; if it runs, it has an owner again at once."""
+        followed = Followed(self.record, job, keep_lines=keep_lines, resumable=True)
+        self.jobs.append(followed)
+        if not followed.over:
+            try:
+                self.backend.renew(job.folder)
+            except (BandstandError, OSError) as error:  # it was never started: the next look tells
+                logger.info("%s has no lease: %s", job.name, error)
+            else:
+                self.renewal.add(job.folder)
+        return followed
+
+    def restart(self, job: Followed, threads: int) -> None:
+        """Begin an interrupted job again; one that cannot be begun counts as failed."""
+        lost = job.state
+        attempt = lost.attempt if lost.started is None else lost.attempt + 1
+        with self.record.transaction() as connection:
+            job.reopen(connection, self.claim.owner)
+        folder = job.job.folder
+        try:
+            self.backend.restart(job.job.plan, folder, threads=threads, attempt=attempt, spent=lost.seconds)
+        except (BandstandError, OSError) as error:
+            reason = f"The job could not be started again: {error}"
+            self._refused[job.name] = failed_state(reason, job.job, self.clock.time())
+        else:
+            self.renewal.add(folder)
+            word = "is started" if attempt == lost.attempt else "is started again"
+            self.observer.said(f"{job.name} {word}, for attempt {attempt}")
+
     def look(self) -> list[tuple[Followed, News]]:
         """What is new about every job that is not over."""
         found = []

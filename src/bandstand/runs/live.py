@@ -9,19 +9,37 @@ from contextlib import contextmanager
 from bandstand.backends.backend import Backend
 from bandstand.request.plan import TrainingPlan, TuningPlan
 from bandstand.runs.clock import Clock, SystemClock
+from bandstand.runs.kinds import kind_of
 from bandstand.runs.launcher import Launcher
 from bandstand.runs.ledger import Ledger
 from bandstand.runs.ownership import Claim, Renewal
 from bandstand.runs.record import Record
+from bandstand.runs.resuming import (
+    changes_since,
+    claim_training,
+    claim_tuning,
+    resumable_training,
+    resumable_tuning,
+)
 from bandstand.runs.single import Single
 from bandstand.runs.snapshot import JobRow, Observer, Outcome, Snapshot, StopFlag
-from bandstand.runs.stored import TuningJob, add_tuning_job
+from bandstand.runs.stored import TuningJob, add_tuning_job, training_jobs
 from bandstand.runs.tuning import Tuning
 from bandstand.runs.warm_start import knowledge
 from bandstand.study import Study, StudySpec
 from bandstand.study.model import require_model
 
-__all__ = ["JobRow", "Observer", "Outcome", "Snapshot", "StopFlag", "train", "tune"]
+__all__ = [
+    "JobRow",
+    "Observer",
+    "Outcome",
+    "Snapshot",
+    "StopFlag",
+    "resume_training",
+    "resume_tuning",
+    "train",
+    "tune",
+]
 
 GRACE_SECONDS = 120.0
 """Time between SIGTERM and SIGKILL, as SageMaker gives it (StopTrainingJob)."""
@@ -63,7 +81,9 @@ def tune(
     with _launcher(record, backend, observer, stop, grace, clock) as launcher:
         learned = knowledge(record, plan)
         ledger = Ledger(record, plan.name, Study(spec))
-        job = TuningJob(plan.name, launcher.claim.owner, plan, seed, grace, launcher.clock.time())
+        created = launcher.clock.time()
+        owner, kind = launcher.claim.owner, kind_of(backend)
+        job = TuningJob(plan.name, owner, plan, seed, grace, created, backend=kind)
         with record.transaction() as connection:
             add_tuning_job(connection, job)
             for known in learned.events:
@@ -105,6 +125,86 @@ def train(
         with record.transaction() as connection:
             job = launcher.add(connection, plan)
         return Single(job, launcher).run()
+
+
+def resume_tuning(
+    name: str,
+    record: Record,
+    backend: Backend,
+    observer: Observer,
+    stop: StopFlag,
+    *,
+    clock: Clock | None = None,
+) -> Outcome:
+    """Take up a tuning job whose launcher is gone, and run it to its end.
+
+    What has ended stays as it is; training jobs that run go on; those that lost their owner are begun again,
+    each once, from their checkpoints; and those that were never started follow, as the study has it.
+
+    Args:
+        name: The tuning job.
+        record: The store.
+        backend: Where its training jobs run.
+        observer: Who watches.
+        stop: What Ctrl-C sets: the first ends all jobs cleanly, the second kills them.
+        clock: The time; the machine's own unless a test brings another.
+
+    Returns:
+        How it ended.
+
+    Raises:
+        InputError: It cannot be resumed: nobody has the name, it is over, a living launcher runs it, or its
+            code or data is gone.
+        PlatformError: The record cannot be written, and the training jobs have been asked to stop; or the
+            strategy needs a package that is not installed.
+    """
+    found = resumable_tuning(record, name)
+    if StudySpec.from_plan(found.plan, found.seed).modelled:
+        require_model()
+    with _launcher(record, backend, observer, stop, found.grace, clock) as launcher:
+        job = claim_tuning(record, name, launcher.claim, launcher.clock.time())
+        for note in changes_since(job.plan.definition, job.created):
+            observer.said(f"note: {note}")
+        halting = job.status == "Stopping"
+        ledger = Ledger.load(record, job)
+        run = Tuning(job.plan, launcher, ledger, used=job.used, halting=halting, grace=job.stop_grace)
+        run.adopt(training_jobs(record, "tuning_job = ?", (job.name,)))
+        return run.run()
+
+
+def resume_training(
+    name: str,
+    record: Record,
+    backend: Backend,
+    observer: Observer,
+    stop: StopFlag,
+    *,
+    clock: Clock | None = None,
+) -> Outcome:
+    """Take up a training job of its own whose launcher is gone, and run it to its end.
+
+    Args:
+        name: The training job.
+        record: The store.
+        backend: Where it runs.
+        observer: Who watches.
+        stop: What Ctrl-C sets: the first ends the job cleanly, the second kills it.
+        clock: The time; the machine's own unless a test brings another.
+
+    Returns:
+        How it ended.
+
+    Raises:
+        InputError: It cannot be resumed: nobody has the name, it is over, a living launcher runs it, or its
+            code or data is gone.
+        PlatformError: The record cannot be written; the job has been asked to stop.
+    """
+    found = resumable_training(record, name)
+    with _launcher(record, backend, observer, stop, found.grace, clock) as launcher:
+        job = claim_training(record, name, launcher.claim)
+        for note in changes_since(job.plan, job.created):
+            observer.said(f"note: {note}")
+        return Single(job, launcher).run(resumed=True)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Self
 
 from bandstand.backends.locks import is_locked
-from bandstand.errors import PlatformError
+from bandstand.errors import BandstandError, PlatformError
 from bandstand.runs.record import Record, unusable
 from bandstand.runs.stored import OPEN
 
@@ -89,6 +89,12 @@ def alive(record: Record, owner: str) -> bool:
     return is_locked(_path(record, owner))
 
 
+def owner_words(record: Record, owner: str) -> str:
+    """The process that made a claim, in words."""
+    rows = record.read("SELECT pid, machine FROM owners WHERE id = ?", (owner,))
+    return f"process {rows[0]['pid']} on {rows[0]['machine']}" if rows else "its process"
+
+
 def owners(record: Record) -> set[str]:
     """The claims that jobs which are not over were started under."""
     tuning = f"SELECT owner FROM tuning_jobs WHERE {OPEN}"  # noqa: S608 - the condition is a constant
@@ -154,7 +160,7 @@ class Renewal:
             for folder in folders:
                 try:
                     self._renew(folder)
-                except OSError as error:
+                except (BandstandError, OSError) as error:
                     logger.warning("the lease of %s was not renewed: %s", folder.name, error)
 
 

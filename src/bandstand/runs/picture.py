@@ -25,15 +25,18 @@ class Pictures:
         name: The run's name.
         kind: `tuning` or `training`.
         total: Training jobs asked for.
+        used: Seconds for which the run was under way before.
     """
 
-    def __init__(self, observer: Observer, clock: Clock, name: str, kind: str, total: int) -> None:
+    def __init__(
+        self, observer: Observer, clock: Clock, name: str, kind: str, total: int, used: float = 0.0
+    ) -> None:
         self._observer = observer
         self._clock = clock
         self._name = name
         self._kind = kind
         self._total = total
-        self._began = clock.monotonic()
+        self._began = clock.monotonic() - used
         self._shown = float("-inf")
         self._changed = True
         self._final: dict[str, JobRow] = {}

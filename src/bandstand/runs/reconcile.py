@@ -7,10 +7,10 @@ import time
 from collections.abc import Iterable
 
 from bandstand.runs.followed import Followed, News
-from bandstand.runs.intake import take_in
+from bandstand.runs.intake import end_decided, take_in
 from bandstand.runs.kinds import backend_of
 from bandstand.runs.ledger import Ledger
-from bandstand.runs.ownership import alive, forget, owners
+from bandstand.runs.ownership import alive, forget, owner_words, owners
 from bandstand.runs.record import Record
 from bandstand.runs.settling import settle
 from bandstand.runs.stored import OPEN, TrainingJob, TuningJob, training_jobs, tuning_job, tuning_jobs
@@ -22,7 +22,9 @@ def reconcile(record: Record) -> None:
 
     A job without an owner goes on until its lease runs out, and is stopped then by its supervisor; until that
     has happened, this takes in what is new. What it writes is as the owner would have written it: a study
-    whose launcher died still hears every report and every end.
+    whose launcher died still hears every report and every end. Jobs that ended only because they had no owner
+    are marked as interrupted, and stay so until somebody resumes them, whenever that is; a tuning job of
+    which nothing runs any more is Failed until then.
 
     Any number of processes may do this at once; each piece of news is written once.
 
@@ -44,14 +46,15 @@ def reconcile(record: Record) -> None:
 
 def _adopt_training(record: Record, name: str) -> None:
     with record.transaction() as connection:
-        news = _news(record, training_jobs(record, f"{OPEN} AND name = ?", (name,)))
-        take_in(connection, news, None, time.time())
+        rows = training_jobs(record, f"{OPEN} AND name = ?", (name,))
+        if rows and not alive(record, rows[0].owner):  # else somebody has resumed it meanwhile
+            take_in(connection, _news(_followed(record, rows)), None, time.time())
 
 
 def _adopt_tuning(record: Record, name: str) -> None:
     with record.transaction() as connection:
         job = tuning_job(record, name)
-        if job.over:
+        if job.over or alive(record, job.owner):
             return
         now = time.time()
         ledger = Ledger.load(record, job)
@@ -59,21 +62,23 @@ def _adopt_tuning(record: Record, name: str) -> None:
         if job.stop_asked is not None and job.status != "Stopping":
             connection.execute("UPDATE tuning_jobs SET status = 'Stopping' WHERE name = ?", (name,))
             stops += ledger.tell(connection, Halted("user"), now)
-        news = _news(record, training_jobs(record, f"{OPEN} AND tuning_job = ?", (name,)))
-        stops += take_in(connection, news, ledger, now)
-        if not ledger.study.running and ledger.study.finished is None:
+        followed = _followed(
+            record, training_jobs(record, f"({OPEN} OR interrupted) AND tuning_job = ?", (name,))
+        )
+        stops += take_in(connection, _news(each for each in followed if not each.over), ledger, now)
+        stops += end_decided(connection, followed, ledger, now)
+        if all(each.over for each in followed) and ledger.study.finished is None:
             settle(connection, record, name, "Failed", _abandoned(record, job, connection), now)
     _carry_out(record, name, stops, job.grace if job.stop_grace is None else job.stop_grace)
 
 
-def _news(record: Record, jobs: Iterable[TrainingJob]) -> list[tuple[Followed, News]]:
-    found = []
-    for job in jobs:
-        followed = Followed(record, job)
-        news = followed.look(backend_of(job.backend))
-        if news is not None:
-            found.append((followed, news))
-    return found
+def _followed(record: Record, rows: Iterable[TrainingJob]) -> list[Followed]:
+    return [Followed(record, row, resumable=True) for row in rows]
+
+
+def _news(jobs: Iterable[Followed]) -> list[tuple[Followed, News]]:
+    found = ((job, job.look(backend_of(job.job.backend))) for job in jobs)
+    return [(job, news) for job, news in found if news is not None]
 
 
 def _carry_out(record: Record, tuning: str, stops: Iterable[Stop], grace: float) -> None:
@@ -83,12 +88,10 @@ def _carry_out(record: Record, tuning: str, stops: Iterable[Stop], grace: float)
 
 
 def _abandoned(record: Record, job: TuningJob, connection: sqlite3.Connection) -> str:
-    claims = record.read("SELECT pid, machine FROM owners WHERE id = ?", (job.owner,))
-    launcher = f"process {claims[0]['pid']} on {claims[0]['machine']}" if claims else "its process"
     count = "SELECT COUNT(*) FROM training_jobs WHERE tuning_job = ?"
     started = connection.execute(count, (job.name,)).fetchone()[0]
     return (
-        f"The launcher of this tuning job ({launcher}) ended before the job did; it had started {started} of"
-        f" {job.plan.jobs} training jobs. What they reported is kept."
-        " Start the tuning job again under another name."
+        f"The launcher of this tuning job ({owner_words(record, job.owner)}) ended before the job did; it had"
+        f" started {started} of {job.plan.jobs} training jobs, and all that they reported is kept. It goes on"
+        f" with: bandstand tune --resume {job.name}"
     )

@@ -82,6 +82,16 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             PRIMARY KEY (tuning_job, seq)
         ) WITHOUT ROWID""",
     ),
+    (
+        "ALTER TABLE tuning_jobs ADD COLUMN backend TEXT NOT NULL DEFAULT 'processes'",
+        "ALTER TABLE tuning_jobs ADD COLUMN seen REAL",
+        "ALTER TABLE tuning_jobs ADD COLUMN idle TEXT NOT NULL DEFAULT '[]'",
+        "ALTER TABLE training_jobs ADD COLUMN attempt INTEGER NOT NULL DEFAULT 1",
+        "ALTER TABLE training_jobs ADD COLUMN spent REAL NOT NULL DEFAULT 0",
+        "ALTER TABLE training_jobs ADD COLUMN interrupted INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE training_jobs ADD COLUMN resume_point INTEGER",
+        "ALTER TABLE points ADD COLUMN attempt INTEGER NOT NULL DEFAULT 1",
+    ),
 )
 
 VERSION = len(MIGRATIONS)

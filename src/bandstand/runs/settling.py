@@ -46,7 +46,8 @@ def settle(
 
 def _first_failure(rows: Sequence[TrainingJob]) -> str:
     """Tell the failure of the first training job that has one; empty where none has."""
-    failed = next((row for row in rows if row.status == "Failed" and row.failure_reason), None)
+    own = (row for row in rows if row.status == "Failed" and not row.interrupted)
+    failed = next((row for row in own if row.failure_reason), None)
     return "" if failed is None else f"Training job {failed.number} failed: {failed.failure_reason}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bandstand.runs.followed import News
+from bandstand.runs.followed import Followed, News
 from bandstand.runs.intake import take_in
 from bandstand.runs.launcher import Launcher, threads_per_rank
 from bandstand.runs.picture import Pictures
@@ -23,10 +23,19 @@ class Single:
         self._launcher = launcher
         self._pictures = Pictures(launcher.observer, launcher.clock, job.name, "training", 1)
 
-    def run(self) -> Outcome:
-        """Run until the job is over."""
+    def run(self, *, resumed: bool = False) -> Outcome:
+        """Run until the job is over.
+
+        Args:
+            resumed: Whether an earlier launcher has started the job.
+        """
         launcher = self._launcher
-        job = launcher.submit(self._job, threads_per_rank(self._job.plan, 1), keep_lines=True)
+        threads = threads_per_rank(self._job.plan, 1)
+        if resumed:
+            job = launcher.adopt(self._job, keep_lines=True)
+            self._take_up(job, threads)
+        else:
+            job = launcher.submit(self._job, threads, keep_lines=True)
         asked = False
         while not job.over:
             if launcher.stop.asked and not asked:
@@ -39,11 +48,22 @@ class Single:
                     take_in(connection, news, None, launcher.clock.time())
                 for _, each in news:
                     self._say(each)
+                if job.interrupted:
+                    launcher.restart(job, threads)
             self._pictures.show(job.state.status, [job], None, changed=bool(news), last=job.over)
             if not job.over:
                 launcher.pause(news)
         launcher.say_ended(job)
         return Outcome(job.name, job.state.status, job.failure_reason)
+
+    def _take_up(self, job: Followed, threads: int) -> None:
+        """Begin a job again that was interrupted; end one that was told to stop and may not have heard it."""
+        if job.interrupted:
+            self._launcher.restart(job, threads)
+            return
+        self._launcher.observer.said(f"{job.name} still runs, and goes on")
+        if self._job.stop_asked is not None:
+            self._launcher.end(job)
 
     def _say(self, news: News) -> None:
         several = self._job.plan.hosts > 1

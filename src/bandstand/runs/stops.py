@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-from bandstand.backends.backend import HostState, JobState, Transition
-from bandstand.request.plan import TrainingPlan
+from bandstand.backends.backend import Cause, HostState, JobState, Transition
 from bandstand.runs.stored import TrainingJob
 from bandstand.sagemaker_files import fit_failure
 from bandstand.study import StopReason
@@ -55,24 +55,42 @@ def plain_stop(kind: str, reason: str) -> dict[str, Any]:
     }
 
 
-def end_document(state: JobState, plan: TrainingPlan) -> dict[str, Any]:
+def end_document(state: JobState, job: TrainingJob) -> dict[str, Any]:
     """Why a job was stopped that no decision of a study stopped: a limit, a wish, or the loss of its owner.
 
     Args:
         state: Its final state.
-        plan: What was asked for.
+        job: The job.
     """
-    words = state.transitions[-1].message if state.transitions else ""
     if state.secondary_status == "MaxRuntimeExceeded":
         return plain_stop(
-            "runtime", f"Stopped because it ran for {plan.max_runtime} s (MaxRuntimeInSeconds)."
+            "runtime", f"Stopped because it ran for {job.plan.max_runtime} s (MaxRuntimeInSeconds)."
         )
-    if "lease" in words:
-        return plain_stop("owner", f"Stopped because its launcher was gone. {words}")
+    if state.cause == "owner":
+        words = state.transitions[-1].message if state.transitions else ""
+        text = f"Stopped because its launcher was gone. {words} {resume_advice(job)}"
+        return plain_stop("owner", text)
     return plain_stop("user", "Stopped on request.")
 
 
-def failed_state(reason: str, job: TrainingJob, now: float) -> JobState:
+def resume_advice(job: TrainingJob) -> str:
+    """How a job goes on that has lost its owner, as one sentence."""
+    verb, name = ("train", job.name) if job.tuning_job is None else ("tune", job.tuning_job)
+    return f"It goes on with: bandstand {verb} --resume {name}"
+
+
+def stopped_state(state: JobState, now: float) -> JobState:
+    """The final state of a job that was told to stop and lost its owner before it had.
+
+    Args:
+        state: Its state when it was lost.
+        now: Epoch seconds.
+    """
+    ended = now if state.ended is None else state.ended
+    return replace(state, status="Stopped", secondary_status="Stopped", failure_reason=None, ended=ended)
+
+
+def failed_state(reason: str, job: TrainingJob, now: float, cause: Cause = "failure") -> JobState:
     """The final state of a job that no backend can tell of."""
     text = fit_failure(reason)
     return JobState(
@@ -87,6 +105,9 @@ def failed_state(reason: str, job: TrainingJob, now: float) -> JobState:
         started=job.started,
         ended=now,
         hosts=tuple(HostState(f"algo-{number}") for number in range(1, job.plan.hosts + 1)),
+        cause=cause,
+        attempt=job.attempt,
+        spent=job.spent,
     )
 
 

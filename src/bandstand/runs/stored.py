@@ -35,6 +35,9 @@ class TuningJob:
         stop_asked: When somebody asked for it to stop, or None.
         stop_grace: Seconds that whoever asked gives the training jobs; None leaves it to the launcher.
         warnings: What a person should know, one sentence each.
+        backend: The kind of backend that runs its training jobs.
+        seen: When its launcher was last known to run, in epoch seconds; None where nobody has said.
+        idle: (from, to) of each time for which no launcher ran it, in epoch seconds.
     """
 
     name: str
@@ -49,11 +52,20 @@ class TuningJob:
     stop_asked: float | None = None
     stop_grace: float | None = None
     warnings: tuple[str, ...] = ()
+    backend: str = "processes"
+    seen: float | None = None
+    idle: tuple[tuple[float, float], ...] = ()
 
     @property
     def over(self) -> bool:
-        """Whether its status is final."""
+        """Whether nothing of it is under way: its status is final, unless somebody resumes it."""
         return self.status in OVER
+
+    @property
+    def used(self) -> float:
+        """Seconds for which launchers have run it, until the last one was seen."""
+        until = self.created if self.seen is None else self.seen
+        return max(0.0, until - self.created - sum(end - begin for begin, end in self.idle))
 
 
 @dataclass(frozen=True)
@@ -74,7 +86,7 @@ class TrainingJob:
         status: `InProgress`, `Stopping`, `Completed`, `Failed` or `Stopped`.
         secondary_status: SageMaker's finer word.
         failure_reason: Why it failed; None unless it did.
-        started: When its hosts were started, or None.
+        started: When the hosts of its present attempt were started, or None.
         ended: When it was over, or None.
         model: The path of its model.tar.gz, or None.
         hosts: A document per host.
@@ -86,6 +98,10 @@ class TrainingJob:
         stop_asked: When somebody asked for this very job to stop, or None.
         offsets: Bytes of each log that were read and acknowledged.
         warnings: What a person should know, one sentence each.
+        attempt: How often it was begun.
+        spent: Seconds for which its earlier attempts are billed.
+        interrupted: Whether it has ended only because its owner was lost, so that it may be begun again.
+        resume_point: The iteration after which its present attempt goes on; None where that is not known.
     """
 
     name: str
@@ -113,6 +129,10 @@ class TrainingJob:
     stop_asked: float | None = None
     offsets: dict[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    attempt: int = 1
+    spent: float = 0.0
+    interrupted: bool = False
+    resume_point: int | None = None
 
     @property
     def over(self) -> bool:
@@ -163,6 +183,7 @@ def add_tuning_job(connection: sqlite3.Connection, job: TuningJob) -> None:
             "grace": job.grace,
             "status": job.status,
             "created": job.created,
+            "backend": job.backend,
         },
     )
 
@@ -249,6 +270,9 @@ def _tuning_job(row: sqlite3.Row) -> TuningJob:
         stop_asked=row["stop_asked"],
         stop_grace=row["stop_grace"],
         warnings=tuple(json.loads(row["warnings"])),
+        backend=row["backend"],
+        seen=row["seen"],
+        idle=tuple((begin, end) for begin, end in json.loads(row["idle"])),
     )
 
 
@@ -280,6 +304,10 @@ def _training_job(row: sqlite3.Row) -> TrainingJob:
         stop_asked=row["stop_asked"],
         offsets=json.loads(row["offsets"]),
         warnings=tuple(json.loads(row["warnings"])),
+        attempt=row["attempt"],
+        spent=row["spent"],
+        interrupted=bool(row["interrupted"]),
+        resume_point=row["resume_point"],
     )
 
 

@@ -7,17 +7,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from bandstand.request.plan import TuningPlan
 from bandstand.request.ranges import ContinuousRange
 from bandstand.runs.followed import Followed, News
-from bandstand.runs.intake import take_in
+from bandstand.runs.intake import end_decided, take_in
 from bandstand.runs.launcher import Launcher, threads_per_rank
 from bandstand.runs.ledger import Ledger
 from bandstand.runs.picture import Pictures
 from bandstand.runs.snapshot import Outcome
-from bandstand.runs.stored import tuning_job
+from bandstand.runs.stored import TrainingJob, tuning_job
 from bandstand.study import Halted, Stop
 from bandstand.study.events import Cause
 
 ASKED_SECONDS = 0.05
 """Time between two looks for stop requests of other processes."""
+
+SEEN_SECONDS = 5.0
+"""Time after which the record is told again that the launcher runs."""
 
 
 class Tuning:
@@ -27,26 +30,64 @@ class Tuning:
         plan: What was asked for; the record has it.
         launcher: Runs the training jobs.
         ledger: The study.
+        used: Seconds for which earlier launchers have run it.
+        halting: Whether it has been told to stop already.
+        grace: Seconds that whoever asked for its stop gives the training jobs; None for the launcher's own.
     """
 
-    def __init__(self, plan: TuningPlan, launcher: Launcher, ledger: Ledger) -> None:
+    def __init__(
+        self,
+        plan: TuningPlan,
+        launcher: Launcher,
+        ledger: Ledger,
+        *,
+        used: float = 0.0,
+        halting: bool = False,
+        grace: float | None = None,
+    ) -> None:
         self._plan = plan
         self._launcher = launcher
         self._ledger = ledger
         self._record = launcher.record
-        self._began = launcher.clock.monotonic()
+        self._began = launcher.clock.monotonic() - used
         self._threads = threads_per_rank(plan.definition, min(plan.parallel, plan.jobs))
         self._jobs: dict[int, Followed] = {}
-        self._halting = False
-        self._grace: float | None = None
+        self._halting = halting
+        self._grace = grace
         self._changes: int | None = None
         self._looked = float("-inf")
-        self._pictures = Pictures(launcher.observer, launcher.clock, plan.name, "tuning", plan.jobs)
+        self._seen = launcher.clock.monotonic()
+        self._pictures = Pictures(launcher.observer, launcher.clock, plan.name, "tuning", plan.jobs, used)
+
+    def adopt(self, rows: Sequence[TrainingJob]) -> None:
+        """Take up the training jobs that earlier launchers have started, those that are over among them.
+
+        Stops that were decided are carried out, by whoever that was missed; what was interrupted is begun
+        again. All other jobs that run go on.
+
+        Args:
+            rows: Every training job of this tuning job, as it stands in the record, in order of its number.
+        """
+        for row in rows:
+            job = self._launcher.adopt(row)
+            self._jobs[row.number] = job
+            reason = self._ledger.study.stop_reason(row.number)
+            if reason is not None:
+                job.note, job.brief = reason.sentence(), reason.brief()
+                if not job.over:
+                    self._launcher.end(job, self._grace)
+        jobs = list(self._jobs.values())
+        self._launcher.observer.said(f"{self._plan.name} goes on: {_count(jobs, self._plan.jobs)}")
+        with self._record.transaction() as connection:
+            stops = end_decided(connection, jobs, self._ledger, self._launcher.clock.time())
+        self._carry_out(stops)
+        self._restart()
 
     def run(self) -> Outcome:
         """Run until the study is finished, which it is not before the last training job is over."""
         free = True
         while self._ledger.study.finished is None:
+            self._keep_time()
             self._halt_if_due()
             self._launcher.kill_if_asked()
             started = self._start() if free else 0
@@ -79,6 +120,17 @@ class Tuning:
             )
             stops = self._ledger.tell(connection, Halted(cause), self._launcher.clock.time())
         self._carry_out(stops)
+
+    def _keep_time(self) -> None:
+        """Write now and then that the launcher runs, for what a later one is to know of the time used."""
+        now = self._launcher.clock.monotonic()
+        if now - self._seen >= SEEN_SECONDS:
+            self._seen = now
+            with self._record.transaction() as connection:
+                connection.execute(
+                    "UPDATE tuning_jobs SET seen = ? WHERE name = ?",
+                    (self._launcher.clock.time(), self._plan.name),
+                )
 
     def _elapsed(self) -> float:
         return self._launcher.clock.monotonic() - self._began
@@ -125,14 +177,22 @@ class Tuning:
         with self._record.transaction() as connection:
             stops = take_in(connection, news, self._ledger, self._launcher.clock.time())
         self._carry_out(stops)
-        for job, each in news:
-            if each.state.is_ended:
+        for job, _ in news:
+            if job.over and not job.interrupted:
                 self._launcher.say_ended(job)
+        self._restart()
+
+    def _restart(self) -> None:
+        """Begin the jobs again that were interrupted."""
+        for job in self._jobs.values():
+            if job.interrupted:
+                self._launcher.restart(job, self._threads)
 
     def _carry_out(self, stops: Iterable[Stop]) -> None:
         for stop in stops:
             job = self._jobs[stop.trial]
-            self._launcher.end(job, self._grace)
+            if not job.over:
+                self._launcher.end(job, self._grace)
             job.note, job.brief = stop.reason.sentence(), stop.reason.brief()
             self._launcher.observer.said(f"{job.name}: {job.note}")
 
@@ -140,3 +200,14 @@ class Tuning:
         finish = self._ledger.study.finished
         status = finish.status if finish else "Stopping" if self._halting else "InProgress"
         self._pictures.show(status, list(self._jobs.values()), self._ledger.study, changed=changed, last=last)
+
+
+def _count(jobs: Sequence[Followed], total: int) -> str:
+    """How far a tuning job has come, in words."""
+    ended = sum(job.over and not job.interrupted for job in jobs)
+    running = sum(not job.over for job in jobs)
+    lost = sum(job.interrupted for job in jobs)
+    parts = [f"{ended} of {total} training jobs have ended"]
+    parts += [f"{running} run on"] if running else []
+    parts += [f"{lost} were interrupted and are started again"] if lost else []
+    return ", ".join(parts)

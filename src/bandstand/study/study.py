@@ -118,6 +118,14 @@ class Study:
         _, number, objective = min(ranked)
         return number, objective
 
+    def reports(self, trial: int) -> int:
+        """How many objective reports of a trial have been told; 0 for one that has not started."""
+        return self._trials[trial].reports if trial in self._trials else 0
+
+    def stop_reason(self, trial: int) -> StopReason | None:
+        """Why a trial was told to stop; None where it was not."""
+        return self._trials[trial].stop if trial in self._trials else None
+
     def bracket(self, trial: int) -> int | None:
         """The bracket of a trial, started or not; None where the strategy has none."""
         return self._strategy.bracket(trial)

@@ -1,0 +1,181 @@
+"""Taking a job over whose launcher is gone: who may, how it is claimed, and what has changed meanwhile."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+from bandstand.backends.task import code_folder
+from bandstand.errors import InputError
+from bandstand.request.plan import TrainingPlan
+from bandstand.runs.documents import is_resumable
+from bandstand.runs.ownership import Claim, alive, owner_words
+from bandstand.runs.record import Record
+from bandstand.runs.stored import OPEN, TrainingJob, TuningJob, training_job, tuning_job
+
+_SHOWN = 3
+
+
+def resumable_tuning(record: Record, name: str) -> TuningJob:
+    """Give a tuning job that may be resumed.
+
+    Args:
+        record: The store.
+        name: The tuning job.
+
+    Raises:
+        InputError: There is no such tuning job, it is over, a living launcher runs it, or what it needs is
+            gone from this machine.
+    """
+    if record.kind(name) != "tuning":
+        one = training_job(record, name)
+        whole = f"tune --resume {one.tuning_job}" if one.tuning_job else f"train --resume {one.name}"
+        raise InputError(f"{one.name} is a training job. Go on with: bandstand {whole}")
+    job = tuning_job(record, name)
+    _refuse_owned(record, job)
+    if job.over and not is_resumable(record, job):
+        raise InputError(_over(job))
+    _refuse_vanished(job.plan.definition)
+    return job
+
+
+def resumable_training(record: Record, name: str) -> TrainingJob:
+    """Give a training job of its own that may be resumed.
+
+    Args:
+        record: The store.
+        name: The training job.
+
+    Raises:
+        InputError: There is no such training job, it is part of a tuning job, it is over, a living launcher
+            runs it, or what it needs is gone from this machine.
+    """
+    if record.kind(name) == "tuning":
+        raise InputError(f"{name} is a tuning job. Go on with: bandstand tune --resume {name}")
+    job = training_job(record, name)
+    if job.tuning_job is not None:
+        raise InputError(
+            f"{job.name} belongs to tuning job {job.tuning_job}, which goes on as a whole:"
+            f" bandstand tune --resume {job.tuning_job}"
+        )
+    _refuse_owned(record, job)
+    if job.over and not job.interrupted:
+        raise InputError(_over(job))
+    _refuse_vanished(job.plan)
+    return job
+
+
+def claim_tuning(record: Record, name: str, claim: Claim, now: float) -> TuningJob:
+    """Make a tuning job this process's own; of two that try it at once, one succeeds.
+
+    The time since its last launcher was seen counts as idle: it uses nothing of the run-time limit.
+
+    Args:
+        record: The store.
+        name: The tuning job.
+        claim: This process's claim.
+        now: Epoch seconds.
+
+    Raises:
+        InputError: As `resumable_tuning` has it.
+    """
+    with record.transaction() as connection:
+        job = resumable_tuning(record, name)
+        seen = job.seen if job.seen is not None else _last_event(record, job)
+        idle = [*job.idle, (min(seen, now), now)]
+        connection.execute(
+            "UPDATE tuning_jobs SET owner = ?, status = ?, failure_reason = NULL, ended = NULL,"
+            " warnings = '[]', seen = ?, idle = ? WHERE name = ?",
+            (claim.owner, "InProgress" if job.over else job.status, now, json.dumps(idle), job.name),
+        )
+        connection.execute(
+            f"UPDATE training_jobs SET owner = ? WHERE tuning_job = ? AND {OPEN}",  # noqa: S608 - a constant
+            (claim.owner, job.name),
+        )
+        return tuning_job(record, job.name)
+
+
+def claim_training(record: Record, name: str, claim: Claim) -> TrainingJob:
+    """Make a training job of its own this process's; of two that try it at once, one succeeds.
+
+    Args:
+        record: The store.
+        name: The training job.
+        claim: This process's claim.
+
+    Raises:
+        InputError: As `resumable_training` has it.
+    """
+    with record.transaction() as connection:
+        job = resumable_training(record, name)
+        connection.execute("UPDATE training_jobs SET owner = ? WHERE name = ?", (claim.owner, job.name))
+        return training_job(record, job.name)
+
+
+def changes_since(plan: TrainingPlan, moment: float) -> list[str]:
+    """Say which code and data of a job were written to after it was asked for.
+
+    Args:
+        plan: The job.
+        moment: When it was asked for, in epoch seconds.
+
+    Returns:
+        One sentence for each folder or file with changes.
+    """
+    notes = []
+    for what, place in _places(plan):
+        newer = sorted(path for path in _files(place) if path.stat().st_mtime > moment)
+        if newer:
+            shown = ", ".join(str(path) for path in newer[:_SHOWN])
+            more = f" and {len(newer) - _SHOWN} more" if len(newer) > _SHOWN else ""
+            since = datetime.fromtimestamp(moment).strftime("%Y-%m-%d %H:%M:%S")
+            notes.append(
+                f"{what} has changed since the job began ({since}): {shown}{more}. What starts from here on"
+                " uses it as it is now."
+            )
+    return notes
+
+
+def _refuse_owned(record: Record, job: TuningJob | TrainingJob) -> None:
+    if alive(record, job.owner) and not job.over:
+        raise InputError(
+            f"{job.name} is {job.status}: {owner_words(record, job.owner)} lives and runs it. Wait for it, or"
+            f" stop it with: bandstand stop {job.name}"
+        )
+
+
+def _over(job: TuningJob | TrainingJob) -> str:
+    return (
+        f"{job.name} is over already: {job.status}. There is nothing to go on with;"
+        f" `bandstand show {job.name}` tells how it ended."
+    )
+
+
+def _refuse_vanished(plan: TrainingPlan) -> None:
+    gone = [f"{what}: {place} is gone." for what, place in _places(plan) if not place.exists()]
+    if gone:
+        raise InputError(" ".join([f"{plan.name} cannot go on.", *gone, "Put it back and try again."]))
+
+
+def _places(plan: TrainingPlan) -> Iterator[tuple[str, Path]]:
+    code = code_folder(dict(plan.hyperparameters))
+    if code is not None:
+        yield "the code", Path(code)
+    for channel in plan.channels:
+        yield f"the data of channel {channel.name}", channel.path
+
+
+def _files(place: Path) -> Iterator[Path]:
+    if place.is_file():
+        yield place
+    for folder, _, names in os.walk(place):
+        if Path(folder).name != "__pycache__":
+            yield from (path for name in names if (path := Path(folder, name)).is_file())
+
+
+def _last_event(record: Record, job: TuningJob) -> float:
+    rows = record.read("SELECT MAX(time) AS last FROM events WHERE tuning_job = ?", (job.name,))
+    return job.created if rows[0]["last"] is None else float(rows[0]["last"])
