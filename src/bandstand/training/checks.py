@@ -46,5 +46,5 @@ def is_ending(value: object) -> bool:
     return (
         isinstance(value, str)
         and re.fullmatch(r"(\.[A-Za-z0-9_-]+)+", value) is not None
-        and value != ".complete"
+        and not value.endswith(".complete")
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -11,6 +12,7 @@ from bandstand.errors import InputError, JobError
 from bandstand.hyperparameters import nearest
 from bandstand.metrics import format_line
 from bandstand.training.average import weighted_mean
+from bandstand.training.checkpointing import Checkpointing
 from bandstand.training.checkpoints import Checkpoints
 from bandstand.training.checks import Number, is_ending, one_number, saving_function, whole_number
 from bandstand.training.notes import rows_note
@@ -77,16 +79,13 @@ class Run:
         self.resume_path = checkpoints.path(resume_iteration)
         self._team = team
         self._stop = stop
-        self._checkpoints = checkpoints
-        self._clock = clock
+        self._checkpointing = Checkpointing(at, team, checkpoints, clock)
         self.goals: Mapping[str, str] = {
             name: at.goal for name in [at.hyperparameters.objective] if name and at.goal
         }
         self._step: Step = (0, 0)
         self._loops = 0
         self._reported = 0
-        self._last_save = clock()
-        self._offered: Callable[[], None] | None = None
 
     def __str__(self) -> str:
         parts = [f"rank {self.rank} of {self.world_size} on {self.host}"]
@@ -146,7 +145,7 @@ class Run:
     ) -> Iterator[int]:
         if done >= total and done and self.is_leader:
             note(f"{done} iterations are done, {total} are asked for: nothing is left to train.")
-        self._offered = None
+        self._checkpointing.forget()
         for iteration in range(done + 1, total + 1):
             asked = self._stop.asked
             if stop_agreed is not None and iteration > done + 1:
@@ -156,10 +155,10 @@ class Run:
                 if self.is_leader:
                     note(f"asked to stop: every rank leaves after iteration {iteration - 1} of {total}.")
                 break
-            self._step, self._offered = (loop, iteration), None
+            self._step = (loop, iteration)
+            self._checkpointing.forget()
             yield iteration
-        if self._offered is not None:
-            self._offered()
+        self._checkpointing.write_offered()
 
     def report(
         self, iteration: int, values: Mapping[str, float], goals: Mapping[str, str] | None = None
@@ -234,33 +233,16 @@ class Run:
         whole_number("checkpoint(keep=)", keep, 1)
         if suffix != "" and not is_ending(suffix):
             raise JobError(f"checkpoint(suffix=) takes an ending such as '.npz'; found {suffix!r}.")
-        due = every is None and every_seconds is None
         if every is not None:
-            due = number % whole_number("checkpoint(every=)", every, 1) == 0
-        if every_seconds is not None:
-            if not one_number("checkpoint(every_seconds=)", every_seconds) >= 0:
-                raise JobError(
-                    f"checkpoint(every_seconds=) takes 0 or more seconds; found {every_seconds!r}."
-                )
-            late = self._clock() - self._last_save >= every_seconds
-            due = bool(self._team.broadcast(due or late, 0, self._step))
-
-        def write() -> None:
-            self._offered = None
-            self._last_save = self._clock()
-            writes = self.is_leader if shared else self.local_rank == 0
-            fault = self._checkpoints.write(number, save, suffix=suffix, shared=shared) if writes else None
-            alone = shared or len(self.hosts) == 1
-            faults = [fault] if alone else self._team.gather("checkpoint", fault, self._step)
-            if writes and not any(faults):
-                self._checkpoints.prune(keep)
-            elif writes and fault is None:
-                self._checkpoints.drop(number)
-
+            whole_number("checkpoint(every=)", every, 1)
+        if every_seconds is not None and not one_number("checkpoint(every_seconds=)", every_seconds) >= 0:
+            raise JobError(f"checkpoint(every_seconds=) takes 0 or more seconds; found {every_seconds!r}.")
+        write = partial(self._checkpointing.write, number, save, keep, suffix, shared, self._step)
+        due = self._checkpointing.is_due(number, every, every_seconds, self._step)
         if due:
             write()
         else:
-            self._offered = write
+            self._checkpointing.offer(write)
         return due
 
     def save_model(self, name: str, save: Callable[[Path], object]) -> Path:
