@@ -17,6 +17,9 @@ from bandstand.training.ring import plain_message
 from bandstand.training.rows import Rows
 
 _BOOSTERS = ("gbtree", "dart", "gblinear")
+_DECIDING = ("booster", "updater")
+"""What decides, in this order, which values of other parameters there are."""
+
 _TREE_METHODS = ("hist", "approx", "exact")
 _NEEDED = {"num_class": "2", "quantile_alpha": "0.5", "expectile_alpha": "0.5"}
 """What some objectives cannot be configured without."""
@@ -115,11 +118,13 @@ def _judged(matrix: Any, parameters: Mapping[str, str], metrics: Sequence[str]) 
     whole = dict(parameters)
     if _refuses_verbosity(whole.pop("verbosity", "1")):
         problems.append(f"verbosity = {parameters['verbosity']}: expected 0, 1, 2 or 3")
-    for name, value in list(whole.items()):
-        fault = None if name == "objective" else _fault(matrix, {name: value})
+    context: dict[str, str] = {}
+    for name in [*_DECIDING, *(name for name in whole if name not in (*_DECIDING, "objective"))]:
+        fault = _fault(matrix, {**context, name: whole[name]}) if name in whole else None
         if fault:
-            problems.append(f"{name} = {value}: {fault}")
-            del whole[name]
+            problems.append(f"{name} = {whole.pop(name)}: {fault}")
+        elif name in _DECIDING and name in whole:
+            context[name] = whole[name]
     fault = _fault(matrix, whole)
     if fault:
         problems.append(_objective_fault(fault, whole.get("objective", "")) or fault)
@@ -175,6 +180,7 @@ def _known_names(matrix: Any) -> set[str]:
     """Every parameter that some configuration of the installed XGBoost has, read from the library itself."""
     candidates = _CANDIDATE.findall(_fault(matrix, {"objective": "no such objective"}) or "")
     trials = [{"booster": booster} for booster in _BOOSTERS]
+    trials.append({"booster": "gblinear", "updater": "coord_descent"})
     trials += [{"tree_method": method} for method in _TREE_METHODS]
     trials += [{"objective": objective, **_NEEDED} for objective in candidates]
     names: set[str] = set()

@@ -81,6 +81,13 @@ def test_all_values_that_are_refused_are_listed() -> None:
     assert len(problems) == 5
 
 
+def test_values_that_only_another_booster_or_updater_has_are_judged_with_it() -> None:
+    linear = {"booster": "gblinear", "updater": "coord_descent", "feature_selector": "greedy", "top_k": "3"}
+    assert judged(**linear) == ([], [])
+    (problem,) = judged(**{**linear, "booster": "gbtree", "feature_selector": "cyclic", "top_k": "0"})[0]
+    assert problem == "updater = coord_descent: Unknown tree updater coord_descent"
+
+
 def test_judging_leaves_the_verbosity_as_it_was() -> None:
     before = xgboost.get_config()["verbosity"]
     judged(verbosity="3", eta="-1")
