@@ -10,7 +10,7 @@ import click
 from bandstand.cli.place import Folder, Place
 from bandstand.hyperparameters import nearest
 
-VERBS = ("plan", "train", "tune", "list", "show", "logs", "stop", "report", "clean")
+VERBS = ("build", "push", "plan", "train", "tune", "list", "show", "logs", "stop", "report", "clean")
 """Names of the verbs, in the order in which a user meets them; each is the module of that name."""
 
 

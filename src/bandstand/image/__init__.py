@@ -1,0 +1,1 @@
+"""Images: built from a recipe, checked to start as SageMaker starts them, pushed to ECR."""
