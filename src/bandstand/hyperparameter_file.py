@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from bandstand.errors import InputError
@@ -33,6 +34,17 @@ _RANGES = {
 }
 _CATEGORIES = "CategoricalParameterRangeSpecification"
 _BOUNDS = {"low": "MinValue", "high": "MaxValue"}
+_ADDED: Mapping[str, type] = MappingProxyType(
+    {
+        "Kind": str,
+        "Values": list,
+        "MinValue": str,
+        "MaxValue": str,
+        "Excludes": list,
+        "Aliases": list,
+        "DefaultRange": dict,
+    }
+)
 _ENDLESS = {"Integer": 2**63 - 1, "Continuous": sys.float_info.max}
 """What stands for no limit, since a range of SageMaker's has two."""
 
@@ -42,13 +54,9 @@ def file_of(program: Path) -> Path:
     return program.with_name(program.stem + ENDING)
 
 
-def digest(program: Path) -> str:
-    """What tells one version of a program from another, in hexadecimal digits.
-
-    Raises:
-        OSError: If it cannot be read.
-    """
-    return hashlib.sha256(program.read_bytes()).hexdigest()
+def digest(program: bytes) -> str:
+    """What tells one version of a program from another, in hexadecimal digits."""
+    return hashlib.sha256(program).hexdigest()
 
 
 def to_document(schema: Schema, program: Path | None = None) -> dict[str, Any]:
@@ -57,10 +65,13 @@ def to_document(schema: Schema, program: Path | None = None) -> dict[str, Any]:
     Args:
         schema: The declarations.
         program: The file that holds them, to tell later whether it is still the same.
+
+    Raises:
+        OSError: If that cannot be read.
     """
     ours: dict[str, Any] = {}
     if program is not None:
-        ours["Program"] = {"Name": program.name, "SHA256": digest(program)}
+        ours["Program"] = {"Name": program.name, "SHA256": digest(program.read_bytes())}
     ours["HyperParameters"] = {
         each.name: additions for each in schema.declared if (additions := _additions(each))
     }
@@ -95,17 +106,29 @@ def is_current(text: str, schema: Schema) -> bool:
 
 
 def from_document(document: Mapping[str, Any]) -> Schema:
-    """Declared hyperparameters out of a document, whose members are of the types that they should have.
+    """Declared hyperparameters out of a document.
+
+    Args:
+        document: What the file holds; its specifications are of SageMaker's shape.
 
     Raises:
-        InputError: If declarations contradict themselves; with all that do.
+        InputError: If declarations contradict themselves; with one line for each that does.
     """
-    ours = document.get(OURS, {}).get("HyperParameters", {})
-    declared, faults = [], []
+    ours = document.get(OURS, {})
+    additions = ours.get("HyperParameters", {}) if isinstance(ours, Mapping) else None
+    if not isinstance(additions, Mapping):
+        raise InputError(f"{OURS} is no object with an object HyperParameters.")
+    names = [specification["Name"] for specification in document[SPECIFICATIONS]]
+    faults = [
+        f"{OURS}.HyperParameters has {name!r}, which {SPECIFICATIONS} has not."
+        for name in additions
+        if name not in names
+    ]
+    declared = []
     for specification in document[SPECIFICATIONS]:
         name = specification["Name"]
         try:
-            declared.append(_hyperparameter(specification, ours.get(name, {})))
+            declared.append(_hyperparameter(specification, _known(additions.get(name, {}))))
         except InputError as error:
             faults.append(str(error))
         except (KeyError, TypeError, ValueError) as error:
@@ -113,6 +136,18 @@ def from_document(document: Mapping[str, Any]) -> Schema:
     if faults:
         raise InputError("\n".join(faults))
     return Schema(declared)
+
+
+def _known(additions: Any) -> Mapping[str, Any]:
+    """A hyperparameter's additions, if they are some."""
+    if not isinstance(additions, Mapping):
+        raise ValueError(f"{OURS} has {additions!r} for it, which is no object")
+    for member, value in additions.items():
+        if member not in _ADDED:
+            raise ValueError(f"{OURS} has {member} for it, which is none of {', '.join(_ADDED)}")
+        if not isinstance(value, _ADDED[member]):
+            raise ValueError(f"its {member} is {value!r}")
+    return additions
 
 
 def _specification(it: Hyperparameter) -> dict[str, Any]:
