@@ -56,16 +56,23 @@ OWN = (
         list[str],
         default=None,
         tunable=False,
-        help="Your own metric functions, as FILE.py:FUNCTION.",
+        help="Metrics of your own, each as `FILE.py:FUNCTION`: one, several with commas, or a JSON list. "
+        "They are reported after those of `eval_metric`.",
     ),
     hp(
         "custom_metric_goal",
         ["maximize", "minimize"],
         default=None,
         tunable=False,
-        help="Which way these are better.",
+        help="Which way these are better, where neither their names nor the tuning job tell.",
     ),
-    hp("label", str, default="1", tunable=False, help="CSV and Parquet: the label's column."),
+    hp(
+        "label",
+        str,
+        default="1",
+        tunable=False,
+        help="CSV and Parquet: the label's column, by its position from 1 (-1 is the last) or its name.",
+    ),
     hp("weight", str, default=None, tunable=False, help="CSV and Parquet: the column of the rows' weights."),
     hp(
         "csv_weights",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import os
 import re
 import subprocess
 import sys
@@ -16,11 +18,12 @@ from bandstand.training.host.program import Program
 from bandstand.training.host.script_mode import variables
 from bandstand.training.rows.formats import CONTENT_TYPES, endings
 from bandstand.training.run import Run
-from bandstand_container.xgboost_settings import CHANNELS, OWN_NAMES
+from bandstand_container.xgboost_settings import CHANNELS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 XGBOOST = (DOCS / "reference" / "xgboost.md").read_text("utf-8")
 SCRIPT = (DOCS / "reference" / "training-script.md").read_text("utf-8")
+SCRIPTS = re.findall(r"```python\n(.*?)```", SCRIPT, re.DOTALL)
 
 
 def section(page: str, title: str) -> str:
@@ -31,10 +34,6 @@ def first_column(text: str) -> list[str]:
     return re.findall(
         r"`([^`]+)`", "\n".join(row.split("|")[1] for row in re.findall(r"^\| `.*$", text, re.M))
     )
-
-
-def test_the_hyperparameters_of_the_built_in_xgboost_are_those_of_its_code() -> None:
-    assert sorted(first_column(section(XGBOOST, "Hyperparameters"))) == sorted(OWN_NAMES)
 
 
 def test_the_formats_and_channels_of_the_built_in_xgboost_are_those_of_its_code() -> None:
@@ -93,9 +92,7 @@ def test_the_variables_of_the_toolkit_that_are_told_are_set(tmp_path: Path) -> N
 
 
 def test_the_script_of_the_page_trains_and_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
-    found = re.findall(r"```python\n(.*?)```", SCRIPT, re.DOTALL)
-    assert len(found) == 1
-    (tmp_path / "train.py").write_text(found[0], "utf-8")
+    (tmp_path / "train.py").write_text(SCRIPTS[0], "utf-8")
     (tmp_path / "job.toml").write_text(
         'name = "page"\nprogram = "train.py"\ncheckpoints = "kept"\n[hyperparameters]\nepochs = 5\n', "utf-8"
     )
@@ -118,3 +115,46 @@ def test_the_script_of_the_page_trains_and_goes_on_from_its_checkpoint(tmp_path:
     more = re.findall(r"iteration=(\d+) validation:loss=(\S+)", again)
     assert [number for number, _ in more] == ["6", "7"]
     assert float(more[0][1]) < float(losses[-1])  # it has loaded its weight
+
+
+def test_the_declarations_of_the_page_are_what_plan_fills_in(tmp_path: Path) -> None:
+    assert len(SCRIPTS) == 2
+    ranges = re.search(r"```toml\n(.*?)```", section(SCRIPT, "Declared hyperparameters"), re.DOTALL)
+    assert ranges
+    (tmp_path / "train.py").write_text(SCRIPTS[1], "utf-8")
+    tuning = '[tuning]\nmetric = "validation:loss"\ngoal = "minimize"\njobs = 2\nmax_resource = 5\n'
+    (tmp_path / "job.toml").write_text(f'program = "train.py"\n{tuning}{ranges[1]}', "utf-8")
+
+    def command(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, *words],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+            env={name: value for name, value in os.environ.items() if not name.startswith("BANDSTAND_")},
+        )
+
+    assert (
+        "  --learning_rate, --eta\n      a number above 0; default 0.1"
+        in command("train.py", "--help").stdout
+    )
+    tried = command("train.py", "--learning_rate", "0.5").stdout
+    assert tried.splitlines()[0] == "iteration=1 validation:loss=0.5"
+    command("train.py", "--export-hyperparameters")
+    planned = command("-m", "bandstand.cli", "plan", "job.toml")
+    assert "note: ranges.learning_rate: 0.0001 to 1, logarithmic scale, the default range of train.py." in (
+        planned.stderr.splitlines()
+    )
+    names = re.findall(r'"Name": "([a-z_]+)"', planned.stdout)
+    assert sorted(names) == ["dropout", "learning_rate", "optimizer"]
+
+
+def test_the_arguments_of_a_declaration_are_those_of_its_code() -> None:
+    told = set(re.findall(r"`([a-z]+)`", "\n".join(first_cells(section(SCRIPT, "Declared hyperparameters")))))
+    assert told == set(inspect.signature(bandstand.hyperparameter).parameters) - {"name"}
+
+
+def first_cells(text: str) -> list[str]:
+    return [row.split("|")[1] for row in re.findall(r"^\| `.*$", text, re.M)]
