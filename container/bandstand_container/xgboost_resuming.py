@@ -109,7 +109,12 @@ def not_repeated(booster: xgboost.Booster) -> list[str]:
             names += [name for name in ("rate_drop", "one_drop") if number(name)]
     if number("lambdarank_unbiased"):
         names.append("lambdarank_unbiased")
-    return [f"{name}={values[name]}" for name in names]
+    return [f"{name}={_as_given(values[name])}" for name in names]
+
+
+def _as_given(text: str) -> str:
+    """A value without the digits that a float32 adds to it."""
+    return str(np.float32(text)) if "." in text else text
 
 
 def _values(booster: xgboost.Booster) -> dict[str, str]:

@@ -75,7 +75,7 @@ NOT_REPEATED: dict[str, dict[str, object]] = {
     "colsample_bylevel=0.5": {**BINARY, "colsample_bylevel": 0.5},
     "colsample_bynode=0.5": {**BINARY, "colsample_bynode": 0.5, "tree_method": "approx"},
     "subsample=0.5, colsample_bytree=0.5": {**BINARY, **HALF, **SEEDED, "colsample_bytree": 0.5},
-    "rate_drop=0.300000012": {**DART, "rate_drop": 0.3},
+    "rate_drop=0.3": {**DART, "rate_drop": 0.3},
     "one_drop=1": {**DART, "one_drop": 1},
     "feature_selector=random": {**SELECT, "feature_selector": "random"},
     "feature_selector=shuffle": {**SELECT, **SEEDED, "feature_selector": "shuffle"},

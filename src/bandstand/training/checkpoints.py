@@ -65,7 +65,7 @@ class Checkpoints:
                 with contextlib.suppress(DiskError):
                     remove(entry)
             elif not _OURS.fullmatch(entry.name):
-                note(f"checkpoint {entry}: skipped, since no complete record of this job names it.")
+                note(f"{entry}: skipped, since it is no checkpoint of this job.")
         for number, path in self._records(entries).items():
             try:
                 record = read_record(path)
