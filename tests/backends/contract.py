@@ -20,12 +20,18 @@ from .contract_ends import EndsContract
 from .contract_hosts import HostsContract
 from .contract_life import LifeContract
 from .contract_logs import LogsContract
+from .contract_restart import RestartContract
 from .contract_stopping import StoppingContract
 from .jobs import Alarm, Job, MakeBackend, make_plan
 
 
-class BackendContract(LifeContract, HostsContract, LogsContract, StoppingContract, EndsContract):
+class BackendContract(
+    LifeContract, HostsContract, LogsContract, StoppingContract, EndsContract, RestartContract
+):
     """The behaviour of a backend; one that cannot do a thing overrides the test with what it does."""
+
+    image = "bandstand:latest"
+    """The image of the jobs; a backend that opens images needs it."""
 
     @pytest.fixture
     def make_backend(self) -> MakeBackend:
@@ -43,7 +49,7 @@ class BackendContract(LifeContract, HostsContract, LogsContract, StoppingContrac
 
         def handed_in(script: str = "", name: str = "job-1", *, threads: int = 1, **changes: object) -> Job:
             by = changes.pop("backend", backend)
-            plan = make_plan(tmp_path, name, script, **changes)
+            plan = make_plan(tmp_path, name, script, **{"image": self.image, **changes})
             job = Job(by, tmp_path / "home" / "jobs" / name)  # type: ignore[arg-type]
             job.backend.submit(plan, job.folder, threads=threads)
             jobs.append(job)

@@ -12,6 +12,9 @@ from .scripts import POLITE, STUBBORN
 class StoppingContract:
     """Stop means stop."""
 
+    runtime_limit = 5
+    """Seconds in which a job is up, its handlers standing, on a busy machine."""
+
     def test_a_stopped_job_saves_its_model_and_is_stopped(self, submit: Callable[..., Job]) -> None:
         for code in (0, 3):
             environment = (("CODE", str(code)),)
@@ -80,7 +83,7 @@ class StoppingContract:
         assert state.status == "Completed"
 
     def test_the_runtime_limit_stops_a_job(self, submit: Callable[..., Job]) -> None:
-        job = submit(POLITE, max_runtime=5)  # long enough for its handler to stand on a busy machine
+        job = submit(POLITE, max_runtime=self.runtime_limit)
         state = job.ends()
         assert (state.status, state.secondary_status) == ("Stopped", "MaxRuntimeExceeded"), job.report()
         assert state.transitions[-3].status == "Stopping"

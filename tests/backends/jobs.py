@@ -18,7 +18,7 @@ from bandstand.request.plan import ChannelPlan, TrainingPlan
 
 MakeBackend = Callable[..., Backend]
 
-DEADLINE_SECONDS = 60.0
+DEADLINE_SECONDS = 180.0
 
 
 def eventually(condition: Callable[[], object], what: str, seconds: float = DEADLINE_SECONDS) -> None:
@@ -123,6 +123,23 @@ class Job:
         finally:
             over.set()
             owner.join()
+
+
+def supervisor_of(job: Job) -> int:
+    """Return the process that supervises a job."""
+    for path in Path("/proc").iterdir():
+        if path.name.isdecimal():
+            try:
+                command = (path / "cmdline").read_bytes().split(b"\0")
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            if (
+                os.fsencode(job.folder) in command
+                and b"-S" in command
+                and os.getsid(int(path.name)) == int(path.name)
+            ):
+                return int(path.name)
+    raise AssertionError(f"no supervisor of {job.folder}")
 
 
 def unpacked(archive: Path | None) -> dict[str, bytes]:

@@ -16,7 +16,7 @@ from bandstand.backends.host_process import NICENESS
 from bandstand.backends.processes import ProcessBackend
 
 from .contract import BackendContract
-from .jobs import Alarm, Job, MakeBackend, channel, eventually
+from .jobs import Alarm, Job, MakeBackend, channel, eventually, supervisor_of
 from .scripts import POLITE, STUBBORN
 
 
@@ -203,23 +203,6 @@ class TestHostsWithoutNameSpaces(ProcessContract):
         assert state.status == "Failed"
         assert "SIGKILL" in (state.failure_reason or "")
         assert alarm.is_over()
-
-
-def supervisor_of(job: Job) -> int:
-    """Return the process that supervises a job."""
-    for path in Path("/proc").iterdir():
-        if path.name.isdecimal():
-            try:
-                command = (path / "cmdline").read_bytes().split(b"\0")
-            except (FileNotFoundError, ProcessLookupError):
-                continue
-            if (
-                os.fsencode(job.folder) in command
-                and b"-S" in command
-                and os.getsid(int(path.name)) == int(path.name)
-            ):
-                return int(path.name)
-    raise AssertionError(f"no supervisor of {job.folder}")
 
 
 def children_of(process: int) -> list[int]:

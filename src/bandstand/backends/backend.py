@@ -136,6 +136,13 @@ class Backend(Protocol):
     A folder is `HOME/jobs/<training job name>`. Everything in it outlives the process that submitted the job.
     """
 
+    def check(self, plan: TrainingPlan) -> None:
+        """Check that the platform is there that a plan needs, before anything is begun.
+
+        Raises:
+            PlatformError: It is not; says what to do.
+        """
+
     def submit(self, plan: TrainingPlan, folder: Path, *, threads: int) -> None:
         """Start a training job and return at once; its first status is `InProgress`, `Starting`.
 

@@ -15,17 +15,15 @@ from bandstand.backends.engine_faults import explained
 from bandstand.backends.job_folder import JobFolder
 from bandstand.backends.leftovers import of_job, remove
 from bandstand.backends.platforms import check_platform
-from bandstand.backends.processes import ProcessBackend, lost
+from bandstand.backends.supervised import SupervisedBackend, lost
 from bandstand.backends.task import Task, task_from_plan
 from bandstand.errors import PlatformError
 
 if TYPE_CHECKING:
     from bandstand.request.plan import TrainingPlan
 
-_LOST_SECONDS = 10.0
 
-
-class ContainerBackend(ProcessBackend):
+class ContainerBackend(SupervisedBackend):
     """Runs each training job under a supervisor of its own, whose hosts are containers.
 
     All of a job's hosts are in a network of their own, under their names, with `/opt/ml` as in the service.
@@ -39,10 +37,9 @@ class ContainerBackend(ProcessBackend):
         peer_grace: Seconds that the other hosts get to end by themselves after one has failed.
     """
 
-    def __init__(
-        self, *, lease_seconds: float = 10.0, lease_grace: float = 5.0, peer_grace: float = 5.0
-    ) -> None:
-        super().__init__(lease_seconds=lease_seconds, lease_grace=lease_grace, peer_grace=peer_grace)
+    def check(self, plan: TrainingPlan) -> None:
+        """See `Backend.check`."""
+        find_image(find_engine(os.environ), plan.image)
 
     def restart(self, plan: TrainingPlan, folder: Path, *, threads: int, attempt: int, spent: float) -> None:
         """See `Backend.restart`."""
@@ -53,9 +50,7 @@ class ContainerBackend(ProcessBackend):
 
     def _task(self, plan: TrainingPlan, threads: int, timing: Mapping[str, float]) -> Task:
         task = task_from_plan(plan, threads=threads, command=(), timing=timing)
-        engine = find_engine(os.environ)
-        image = _image(engine, plan.image)
-        check_platform(engine, plan.image, image)
+        image = find_image(find_engine(os.environ), plan.image)
         return replace(task, container=container_task(plan, image, os.environ))
 
     def _lost(self, job: JobFolder, state: JobState) -> JobState:
@@ -69,9 +64,19 @@ class ContainerBackend(ProcessBackend):
         return lost(job, state)
 
 
-def _image(engine: Engine, name: str) -> Mapping[str, Any]:
+def find_image(engine: Engine, name: str) -> Mapping[str, Any]:
+    """Return what an engine says about an image that it can run.
+
+    Args:
+        engine: The engine.
+        name: The image's name.
+
+    Raises:
+        PlatformError: There is no engine, no such image, or it is for another kind of processor.
+    """
     try:
         found: Mapping[str, Any] = engine.ask("GET", f"/images/{name}/json")
     except EngineError as error:
         raise PlatformError(explained(error, name)) from error
+    check_platform(engine, name, found)
     return found

@@ -71,6 +71,7 @@ class Host:
         self.address = address
         self.log = log
         self.error: str | None = None
+        self.hint = ""
         self.has_ended = False
         self.streams: tuple[Stream, ...] = ()
         self.report = -1
@@ -104,6 +105,11 @@ class Host:
             self._starter = child
         else:
             self._keeper = child
+
+    @property
+    def fault(self) -> str | None:
+        """Why the host cannot be part of the job, or None."""
+        return None if self.error is None else f"{self.name} could not be started: {self.error}"
 
     @property
     def state(self) -> HostState:
@@ -167,7 +173,7 @@ class Host:
         """
         if self._process is None or self.has_ended:
             return self.has_ended
-        if self._keeper is None and not _handles(self._process, signal.SIGTERM):
+        if self._keeper is None and not handles_stop(self._process):
             return False
         with suppress(ProcessLookupError):
             os.kill(self._process, signal.SIGTERM)
@@ -215,8 +221,8 @@ class Host:
         self.has_ended = True
 
 
-def _handles(process: int, number: signal.Signals) -> bool:
-    """Whether a process has a handler for a signal."""
+def handles_stop(process: int) -> bool:
+    """Whether a process has a handler for SIGTERM."""
     if sys.platform != "linux":
         return True
     try:
@@ -224,4 +230,4 @@ def _handles(process: int, number: signal.Signals) -> bool:
     except (FileNotFoundError, ProcessLookupError):
         return False
     _, found, rest = status.partition("SigCgt:")
-    return bool(found) and bool(int(rest.split(maxsplit=1)[0], 16) >> (number - 1) & 1)
+    return bool(found) and bool(int(rest.split(maxsplit=1)[0], 16) >> (signal.SIGTERM - 1) & 1)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 
 from bandstand.backends.addresses import PORT, Addresses, reserve
+from bandstand.backends.descendants import kill_descendants
 from bandstand.backends.enclosure import Enclosure, find_enclosure
 from bandstand.backends.environment import host_environment
 from bandstand.backends.host import Host
@@ -14,7 +15,7 @@ from bandstand.backends.host_process import HostSpec
 from bandstand.backends.job_folder import JobFolder
 from bandstand.backends.layout import HOSTS_FILE, Layout
 from bandstand.backends.log_writer import LogWriter
-from bandstand.backends.mounts import Bind
+from bandstand.backends.mounts import Bind, Mount
 from bandstand.backends.task import Task
 from bandstand.sagemaker_files import BASE
 
@@ -66,8 +67,10 @@ class Launch:
 
     def _spec(self, index: int, addresses: Mapping[str, str], key: str) -> HostSpec:
         own_files = self.enclosure.files
-        mounts = self._layout.mounts(index, addresses) if own_files else ()
-        if not own_files:
+        mounts: tuple[Mount, ...] = ()
+        if own_files:
+            mounts = (*self._layout.mounts(index), self._layout.hosts_file(index, addresses))
+        else:
             self._layout.link(index)
         listener = self._addresses.listener.fileno() if index == 0 else None
         environment = host_environment(
@@ -81,6 +84,16 @@ class Launch:
         )
         folder = str(BASE) if own_files else self._bases[index]
         return HostSpec(self._task.hosts[index], self._task.command, environment, folder, mounts, listener)
+
+    def see_off(self) -> None:
+        """Kill what a host that has ended left behind, where no PID name space has taken it along."""
+        if not self.enclosure.processes:
+            known = {process for each in self.hosts for process in each.processes}
+            kill_descendants(os.getpid(), known)  # what a killed keeper could not take along
+
+    def clear(self) -> str:
+        """Nothing: hosts that are processes leave nothing but files, which are the caller's."""
+        return ""
 
     def close(self) -> None:
         """Let the job's addresses go."""

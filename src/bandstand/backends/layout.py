@@ -20,15 +20,17 @@ class Layout:
     Args:
         task: The job.
         folder: The job's folder.
+        network_interface: The interface of a host that leads to the others.
 
     Raises:
         InputError: The data of a channel, or the code, is not there. All such faults are told at once.
         OSError: Something cannot be written.
     """
 
-    def __init__(self, task: Task, folder: JobFolder) -> None:
+    def __init__(self, task: Task, folder: JobFolder, network_interface: str = "lo") -> None:
         self._task = task
         self._folder = folder
+        self._interface = network_interface
         self._sources = _find_sources(task)
         self._checkpoints = Path(task.checkpoints or folder.checkpoints)
         self._checkpoints.mkdir(parents=True, exist_ok=True)
@@ -55,16 +57,15 @@ class Layout:
             )
             for channel in task.channels
         ]
-        cluster = Cluster(host, task.hosts, task.instance_type, network_interface="lo")
+        cluster = Cluster(host, task.hosts, task.instance_type, network_interface=self._interface)
         write_config(folders, dict(task.hyperparameters), cluster, channels)
         return folders
 
-    def mounts(self, index: int, addresses: Mapping[str, str]) -> tuple[Mount, ...]:
-        """Return what a host with its own mounts sees at `/opt/ml` and `/etc/hosts`.
+    def mounts(self, index: int) -> tuple[Mount, ...]:
+        """Return what a host with its own mounts sees at `/opt/ml`.
 
         Args:
             index: Which host, from 0.
-            addresses: Each host's address.
         """
         host = self._task.hosts[index]
         inner, outer = Folders(BASE), Folders(self._folder.host(host) / "ml")
@@ -84,10 +85,18 @@ class Layout:
                 shown.append(Bind(source.folder, target, read_only=True))
             else:
                 shown.append(Selection(source.folder, target, source.files))
-        hosts_file = self._folder.host(host) / "hosts"
-        hosts_file.write_text(hosts_text(addresses), encoding="utf-8")
-        shown.append(Bind(str(hosts_file), HOSTS_FILE))
         return tuple(shown)
+
+    def hosts_file(self, index: int, addresses: Mapping[str, str]) -> Bind:
+        """Return the hosts file that a host with its own mounts sees.
+
+        Args:
+            index: Which host, from 0.
+            addresses: Each host's address.
+        """
+        path = self._folder.host(self._task.hosts[index]) / "hosts"
+        path.write_text(hosts_text(addresses), encoding="utf-8")
+        return Bind(str(path), HOSTS_FILE)
 
     def link(self, index: int) -> None:
         """Show a host without its own mounts the same files by links, below its own base folder.

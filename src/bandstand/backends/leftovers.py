@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bandstand.backends.engine import Engine, EngineError
+from bandstand.backends.engine import Engine, EngineError, find_engine
 from bandstand.backends.job_folder import JobFolder
+from bandstand.errors import PlatformError
 
 FOLDER = "bandstand.folder"
 HOME = "bandstand.home"
@@ -54,6 +55,19 @@ def of_home(engine: Engine, home: Path) -> list[Leftovers]:
     """Return what jobs of a home have at the engine that nobody supervises any more."""
     found = _find(engine, [f"{HOME}={home}"])
     return [each for each in found if not JobFolder(each.folder).is_supervised()]
+
+
+def left_behind(environ: Mapping[str, str], home: Path) -> list[Leftovers]:
+    """Return what jobs of a home left at the engine; nothing where there is no engine to ask.
+
+    Args:
+        environ: Says where the engine is.
+        home: The folder of all state, absolute.
+    """
+    try:
+        return of_home(find_engine(environ), home)
+    except PlatformError:
+        return []
 
 
 def remove(engine: Engine, leftovers: Leftovers) -> None:

@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import os
-import signal
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import bandstand
-from bandstand.backends.attempt import claim, clear, first_state, lay_out, next_state, reclaim
-from bandstand.backends.backend import JobState, LogLine, Transition
-from bandstand.backends.job_folder import JobFolder
-from bandstand.backends.log_reader import read_lines
-from bandstand.backends.requests import read_request, request_stop
-from bandstand.backends.state_file import read_state
-from bandstand.backends.task import task_from_plan
-from bandstand.errors import InputError, PlatformError
-from bandstand.sagemaker_files import fit_failure
+from bandstand.backends.supervised import SupervisedBackend
+from bandstand.backends.task import Task, task_from_plan
 
 if TYPE_CHECKING:
     from bandstand.request.plan import TrainingPlan
@@ -28,25 +15,18 @@ if TYPE_CHECKING:
 HOST_COMMAND = ("-P", "-m", "bandstand.training", "train")
 """Arguments for Python: process 1 of each host."""
 
-_BOOT = (
-    "import sys; sys.path.insert(0, sys.argv.pop(1)); "
-    "from bandstand.backends.supervisor import main; sys.exit(main(sys.argv[1:]))"
-)
-_LOST = "The job's supervisor ended without a word: it was killed, or the machine went down."
-_LOG_END_BYTES = 4096
 
-
-class ProcessBackend:
-    """Runs each training job under a supervisor process of its own, which outlives the launcher.
+class ProcessBackend(SupervisedBackend):
+    """Runs the hosts of each training job as processes.
 
     On Linux each host has name spaces of its own, as root and as any other user: a true `/opt/ml`, a host
     name, a hosts file, process numbers. Where the kernel does not grant them, `SAGEMAKER_BASE_DIR` stands for
     `/opt/ml`, and the leader's log says so. Only `file://` data can be used.
 
     Args:
-        lease_seconds: Seconds without `renew` after which a job's supervisor stops it.
-        lease_grace: Seconds between SIGTERM and SIGKILL for a job that has lost its owner.
-        peer_grace: Seconds that the other hosts get to end by themselves after one has failed.
+        lease_seconds: See `SupervisedBackend`, as for all that follow.
+        lease_grace: Seconds.
+        peer_grace: Seconds.
     """
 
     def __init__(
@@ -57,161 +37,11 @@ class ProcessBackend:
         peer_grace: float = 5.0,
         _host_command: Sequence[str] | None = None,
     ) -> None:
-        self._timing = {
-            "lease_seconds": lease_seconds,
-            "lease_grace": lease_grace,
-            "peer_grace": peer_grace,
-        }
+        super().__init__(lease_seconds=lease_seconds, lease_grace=lease_grace, peer_grace=peer_grace)
         self._host_command = tuple(_host_command or (sys.executable, *HOST_COMMAND))
-        self._supervisors: set[int] = set()
 
-    def submit(self, plan: TrainingPlan, folder: Path, *, threads: int) -> None:
-        """See `Backend.submit`."""
-        self._reap()
-        task = task_from_plan(plan, threads=threads, command=self._host_command, timing=self._timing)
-        job = JobFolder(folder.absolute())
-        try:
-            lock = claim(job, json.dumps(plan.to_dict(), ensure_ascii=False))
-            try:
-                lay_out(job, task, first_state(task))
-                self._supervisors.add(_spawn_supervisor(job, lock))
-            finally:
-                os.close(lock)
-        except OSError as error:
-            raise PlatformError(f"The job {plan.name} cannot be started: {error}.") from error
+    def check(self, plan: TrainingPlan) -> None:
+        """See `Backend.check`; processes need nothing but Python."""
 
-    def restart(self, plan: TrainingPlan, folder: Path, *, threads: int, attempt: int, spent: float) -> None:
-        """See `Backend.restart`."""
-        self._reap()
-        timing = {**self._timing, "spent": spent}
-        task = task_from_plan(plan, threads=threads, command=self._host_command, timing=timing)
-        job = JobFolder(folder.absolute())
-        try:
-            lock = reclaim(job, json.dumps(plan.to_dict(), ensure_ascii=False))
-            try:
-                state = next_state(job, task, attempt, spent)
-                clear(job, task)
-                lay_out(job, task, state)
-                self._supervisors.add(_spawn_supervisor(job, lock))
-            finally:
-                os.close(lock)
-        except OSError as error:
-            raise PlatformError(f"The job {plan.name} cannot be started again: {error}.") from error
-
-    def describe(self, folder: Path) -> JobState:
-        """See `Backend.describe`."""
-        self._reap()
-        job = JobFolder(folder)
-        state = _read_state(job)
-        if not state.is_ended and not job.is_supervised():
-            state = _read_state(job)  # the last one is written before the lock is let go
-            if not state.is_ended:
-                return _lost(job, state)
-        if state.is_ended:
-            return state
-        return replace(state, stop_requested=state.stop_requested or read_request(job) is not None)
-
-    def lines(self, folder: Path, offsets: Mapping[str, int]) -> tuple[list[LogLine], dict[str, int]]:
-        """See `Backend.lines`."""
-        job = JobFolder(folder)
-        return read_lines([(host.name, job.log(host.name)) for host in _read_state(job).hosts], offsets)
-
-    def stop(self, folder: Path, grace: float = 120.0) -> None:
-        """See `Backend.stop`."""
-        if not self.describe(folder).is_ended:
-            request_stop(JobFolder(folder), grace)
-
-    def kill(self, folder: Path) -> None:
-        """See `Backend.kill`."""
-        self.stop(folder, 0.0)
-
-    def renew(self, folder: Path) -> None:
-        """See `Backend.renew`."""
-        try:
-            os.utime(JobFolder(folder).lease)
-        except FileNotFoundError:
-            raise InputError(f"There is no training job in {folder}; its lease cannot be renewed.") from None
-
-    def list(self, home: Path) -> tuple[Path, ...]:
-        """See `Backend.list`."""
-        jobs = home / "jobs"
-        if not jobs.is_dir():
-            return ()
-        return tuple(sorted(path for path in jobs.iterdir() if JobFolder(path).state.exists()))
-
-    def close(self) -> None:
-        """See `Backend.close`."""
-        self._reap()
-        self._supervisors.clear()
-
-    def _reap(self) -> None:
-        """Let the supervisors go that have ended and were started here."""
-        for process in tuple(self._supervisors):
-            try:
-                ended, _ = os.waitpid(process, os.WNOHANG)
-            except ChildProcessError:  # somebody else in this process has waited for it
-                ended = process
-            if ended:
-                self._supervisors.discard(process)
-
-
-def _spawn_supervisor(job: JobFolder, lock: int) -> int:
-    """Start a job's supervisor in a session of its own; return its process number.
-
-    Python's site module is skipped, since it may load a lot that the supervisor does not need.
-    """
-    inherited = 4 if lock == 3 else 3
-    root = str(Path(bandstand.__file__).parents[1])
-    text_mode = ("-X", "utf8") if sys.flags.utf8_mode else ()
-    log = os.fspath(job.supervisor_log)
-    return os.posix_spawn(
-        sys.executable,
-        [sys.executable, "-I", "-S", *text_mode, "-c", _BOOT, root, str(job.path), str(inherited)],
-        os.environ,
-        file_actions=[
-            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-            (os.POSIX_SPAWN_OPEN, 1, log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600),
-            (os.POSIX_SPAWN_DUP2, 1, 2),
-            (os.POSIX_SPAWN_DUP2, lock, inherited),
-        ],
-        setsid=True,
-        setsigmask=(),
-        setsigdef=(signal.SIGCHLD, signal.SIGTERM),
-    )
-
-
-def _read_state(job: JobFolder) -> JobState:
-    try:
-        return read_state(job)
-    except FileNotFoundError:
-        raise InputError(
-            f"There is no training job in {job.path}; found no {job.state.name} there."
-        ) from None
-
-
-def _lost(job: JobFolder, state: JobState) -> JobState:
-    """Return the state of a job whose supervisor is gone; the same however often it is asked for."""
-    files = [job.state, *(job.log(host.name) for host in state.hosts)]
-    ended = max(path.stat().st_mtime for path in files if path.exists())
-    said = _last_line(job.supervisor_log)
-    reason = f"The job's supervisor failed: {said} (see {job.supervisor_log})." if said else _LOST
-    reason = fit_failure(f"{reason} No host is running.")
-    return replace(
-        state,
-        status="Failed",
-        secondary_status="Failed",
-        transitions=(*state.transitions, Transition("Failed", ended, reason)),
-        failure_reason=reason,
-        ended=ended,
-        cause="lost",
-    )
-
-
-def _last_line(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - _LOG_END_BYTES))
-            lines = file.read().decode("utf-8", "replace").split("\n")
-    except FileNotFoundError:
-        return ""
-    return next((line.strip() for line in reversed(lines) if line.strip()), "")
+    def _task(self, plan: TrainingPlan, threads: int, timing: Mapping[str, float]) -> Task:
+        return task_from_plan(plan, threads=threads, command=self._host_command, timing=timing)

@@ -19,28 +19,31 @@ _HINTS = {
 }
 
 
-def failure_reason(host: HostState, failure: Path, tail: Sequence[str]) -> str:
+def failure_reason(host: HostState, failure: Path, tail: Sequence[str], hint: str = "") -> str:
     """Say why a host failed: its own failure file, else the signal, else the exit code and its last lines.
 
     Args:
         host: The host that failed first.
         failure: Its `/opt/ml/output/failure`.
         tail: Its last log lines.
+        hint: A sentence that goes before everything else, or empty.
     """
     own = read_failure(failure)
     if own:
-        return own
+        return fit_failure(f"{hint} {own}" if hint else own)
     if host.signal is not None:
-        hint = f" ({_HINTS[host.signal]})" if host.signal in _HINTS else ""
+        often = f" ({_HINTS[host.signal]})" if host.signal in _HINTS and not hint else ""
         peak = (
             "" if host.peak_memory is None else f", peak memory of one process {megabytes(host.peak_memory)}"
         )
-        text = f"{host.name}: process 1 was ended by {host.signal}{hint}{peak}."
+        text = f"{host.name}: process 1 was ended by {host.signal}{often}{peak}."
     else:
         text = (
             f"{host.name}: process 1 ended with exit code {host.exit_code} "
             "and left no /opt/ml/output/failure."
         )
+    if hint:
+        text = f"{hint} {text}"
     if tail:
         text += " Last lines: " + " | ".join(line.strip() for line in tail)
     return fit_failure(text)

@@ -16,13 +16,12 @@ from functools import partial
 from pathlib import Path
 
 from bandstand.backends import kernel
-from bandstand.backends.descendants import kill_descendants
+from bandstand.backends.conclusion import conclude
 from bandstand.backends.ending import Ending, EndingCause, Lease, asked
 from bandstand.backends.events import Events, drain
-from bandstand.backends.host import Host, Stream
+from bandstand.backends.hosting import AnyHost, AnyLaunch, AnyStream, make_launch
 from bandstand.backends.job_folder import JobFolder
 from bandstand.backends.journal import Journal
-from bandstand.backends.launching import Launch
 from bandstand.backends.reasons import failure_reason
 from bandstand.backends.requests import listen, read_request
 from bandstand.backends.task import Task
@@ -45,12 +44,12 @@ class Supervisor:
         self._folder = folder
         self._task = Task.from_json(folder.task.read_text("utf-8", "surrogateescape"))
         self._journal = Journal(folder, len(self._task.hosts))
-        self._launch: Launch | None = None
+        self._launch: AnyLaunch | None = None
         self._uploader: Uploader | None = None
         self._ending: Ending | None = None
-        self._failed: Host | None = None
-        self._finished: set[Host] = set()
-        self._unheard: list[Host] = []
+        self._failed: AnyHost | None = None
+        self._finished: set[AnyHost] = set()
+        self._unheard: list[AnyHost] = []
         self._is_killed = False
         self._is_terminated = False
         self._grace: float | None = None
@@ -81,11 +80,13 @@ class Supervisor:
         while any(host.processes for host in self._hosts):
             self._reap()
             time.sleep(_RETRY_SECONDS)
+        if self._launch is not None:
+            self._launch.clear()
         reason = f"The supervisor failed: {error!r}"
         self._journal.end("Failed", "Failed", "The supervisor failed.", cause="failure", reason=reason)
 
     @property
-    def _hosts(self) -> Sequence[Host]:
+    def _hosts(self) -> Sequence[AnyHost]:
         return () if self._launch is None else self._launch.hosts
 
     def _begin(self) -> None:
@@ -95,23 +96,23 @@ class Supervisor:
         self._journal.begin("Downloading", "Laying out the hosts and linking the channels.")
         if self._task.max_runtime is not None:
             self._limit = time.monotonic() + max(0.0, self._task.max_runtime - self._task.spent)
-        launch = Launch(self._task, self._folder, os.environ)
+        launch = make_launch(self._task, self._folder, os.environ)
         self._journal.begin("Training", "Training is running.")
-        self._journal.hosts(host.state for host in launch.hosts)
         self._launch = launch
         launch.start()
+        self._journal.hosts(host.state for host in launch.hosts)
         for host in launch.hosts:
-            if host.error is None:
+            if host.report >= 0:
                 self._events.watch(host.report, partial(self._read_report, host))
             for stream in host.streams:
                 self._events.watch(stream.descriptor, partial(self._read_stream, stream))
 
-    def _read_stream(self, stream: Stream) -> None:
+    def _read_stream(self, stream: AnyStream) -> None:
         stream.read()
         if not stream.is_open:
             self._events.forget(stream.descriptor)
 
-    def _read_report(self, host: Host) -> None:
+    def _read_report(self, host: AnyHost) -> None:
         if not host.take_report():
             self._events.forget(host.report)
 
@@ -193,23 +194,22 @@ class Supervisor:
                 text = f"The log of {host.name} cannot be written: {fault.strerror} ({host.log.path})."
                 self._end_by("failure", self._task.peer_grace, text)
 
-    def _see_off(self, host: Host) -> None:
+    def _see_off(self, host: AnyHost) -> None:
         for stream in host.streams:
             if stream.is_open:
                 self._events.forget(stream.descriptor)
         self._events.forget(host.report)
         host.finish()
-        if self._launch is not None and not self._launch.enclosure.processes:
-            known = {process for each in self._hosts for process in each.processes}
-            kill_descendants(os.getpid(), known)  # what a killed keeper could not take along
+        if self._launch is not None:
+            self._launch.see_off()
         self._journal.hosts(each.state for each in self._hosts)
-        if host.error is not None:
-            self._end_by("failure", self._task.peer_grace, f"{host.name} could not be started: {host.error}")
+        if host.fault is not None:
+            self._end_by("failure", self._task.peer_grace, host.fault)
         elif host.state.exit_code != 0 and (self._ending is None or self._is_the_cause(host)):
             self._failed = host
             self._end_by("failure", self._task.peer_grace)
 
-    def _is_the_cause(self, host: Host) -> bool:
+    def _is_the_cause(self, host: AnyHost) -> bool:
         """Whether a host that ended later made another one fail: it was killed, and not by this process."""
         if self._failed is None or self._is_killed:
             return False
@@ -237,35 +237,20 @@ class Supervisor:
                 host.kill()
 
     def _finish(self) -> None:
+        trouble = self._launch.clear() if self._launch is not None else ""
         upload = self._upload() if self._hosts else Upload()
         if self._launch is not None:
             self._launch.close()
-        model, output = upload.model, upload.output
-        reason = self._reason()
-        if upload.error and reason is None:
-            reason = f"The archives could not be packed: {upload.error}."
-        cause = "failure" if self._ending is None else self._ending.cause
-        if reason is not None:
-            text = "Training job failed."
-            self._journal.end("Failed", "Failed", text, cause=cause, reason=reason, output=output)
-        elif self._ending is not None:
-            text = " ".join([self._ending.detail.replace("Stopping", "Stopped", 1), *upload.notes])
-            secondary = self._ending.secondary_status
-            self._journal.end(self._ending.status, secondary, text, cause=cause, model=model, output=output)
-        elif upload.was_killed:
-            text = "Killed while its archives were packed."
-            self._journal.end("Stopped", "Stopped", text, cause="stop", output=output)
-        else:
-            text = " ".join(["Training job completed.", *upload.notes])
-            self._journal.end("Completed", "Completed", text, model=model, output=output)
+        conclude(self._journal, self._ending, upload, self._reason(), trouble)
 
     def _reason(self) -> str | None:
         if self._ending is None or self._ending.is_wanted:
             return None
         if self._failed is None:
             return self._ending.detail
-        failure = Folders(self._folder.host(self._failed.name) / "ml").failure
-        return failure_reason(self._failed.state, failure, self._failed.log.tail)
+        failed = self._failed
+        failure = Folders(self._folder.host(failed.name) / "ml").failure
+        return failure_reason(failed.state, failure, failed.log.tail, failed.hint)
 
     def _upload(self) -> Upload:
         with_model = self._ending is None or self._ending.is_wanted

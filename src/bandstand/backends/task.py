@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from bandstand.backends.container_task import ContainerTask
+
 if TYPE_CHECKING:
     from bandstand.request.plan import TrainingPlan
 
@@ -60,6 +62,7 @@ class Task:
         lease_grace: Seconds between SIGTERM and SIGKILL then.
         peer_grace: Seconds between SIGTERM and SIGKILL for the other hosts when one has failed.
         spent: Seconds of `max_runtime` that earlier attempts have used.
+        container: How the hosts are made containers, or None where they are processes.
     """
 
     name: str
@@ -80,6 +83,7 @@ class Task:
     lease_grace: float = 5.0
     peer_grace: float = 5.0
     spent: float = 0.0
+    container: ContainerTask | None = None
 
     def to_json(self) -> str:
         """Return the task as text for `from_json`."""
@@ -94,6 +98,8 @@ class Task:
             values[key] = tuple((name, value) for name, value in values[key])
         values["hosts"] = tuple(values["hosts"])
         values["command"] = tuple(values["command"])
+        if values.get("container") is not None:
+            values["container"] = ContainerTask.from_values(values["container"])
         return cls(**values)
 
 

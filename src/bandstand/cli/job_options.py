@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from bandstand.errors import InputError
 from bandstand.hyperparameters import nearest
+from bandstand.request.abilities import PLACES, PROCESSES
 
 if TYPE_CHECKING:
     from bandstand.request.plan import Plan
@@ -52,10 +53,10 @@ def on_option(function: Function) -> Function:
     """Add `--on` to a verb: where jobs run."""
     return click.option(
         "--on",
-        type=click.Choice(["processes"]),
-        default="processes",
+        type=click.Choice(list(PLACES)),
+        default=PROCESSES.name,
         show_default=True,
-        help="Where hosts run: as processes of this machine.",
+        help=f"Where hosts run: as {' or '.join(place.summary for place in PLACES.values())}.",
     )(function)
 
 
@@ -110,7 +111,7 @@ def check_job_or_resume(job: Path | None, resume: str | None) -> None:
         )
 
 
-def load_plan(job: Path, changes: Mapping[str, Any], *, on: Literal["processes"]) -> Plan:
+def load_plan(job: Path, changes: Mapping[str, Any], *, on: str) -> Plan:
     """Read and check a job file or a document of the API.
 
     Args:

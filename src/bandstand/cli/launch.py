@@ -93,6 +93,7 @@ def launch(
             tell(f"note: {note}")
     backend = backend_of(on)
     try:
+        backend.check(plan.definition if isinstance(plan, TuningPlan) else plan)
         with Record.open(place().folder) as record:
             while True:
                 chosen = plan if insist or plan.exact else _named(plan, record)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +14,7 @@ from bandstand.cli.job_options import change_options, load_plan, on_option
 from bandstand.cli.place import home_option, json_option
 from bandstand.errors import InputError, PlanError
 from bandstand.hyperparameters import nearest
+from bandstand.request.abilities import CONTAINERS
 
 if TYPE_CHECKING:
     from bandstand.hyperparameter_schema import Schema
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 @json_option
 @home_option
 def command(
-    job: Path | None, program: str | None, on: Literal["processes"], as_json: bool, **changes: Any
+    job: Path | None, program: str | None, on: str, as_json: bool, **changes: Any
 ) -> int:
     """Check JOB and print the request that it makes, without running anything.
 
@@ -49,7 +51,7 @@ def command(
       bandstand plan --hyperparameters xgboost
     """
     if job is not None and program is None:
-        _put_request(load_plan(job, changes, on=on))
+        _put_request(load_plan(job, changes, on=on), on)
     elif program is not None and job is None:
         _put_hyperparameters(program, as_json=as_json)
     else:
@@ -57,11 +59,16 @@ def command(
     return 0
 
 
-def _put_request(plan: Plan) -> None:
+def _put_request(plan: Plan, on: str) -> None:
     from bandstand.cli.output import put_json, tell
 
     for note in plan.notes:
         tell(f"note: {note}")
+    if on == CONTAINERS.name:
+        from bandstand.backends.container_needs import container_needs
+
+        for need in container_needs(plan, os.environ):
+            tell(f"note: {need}")
     request = json.loads(plan.document)
     local = list(_local_addresses(request))
     if local:

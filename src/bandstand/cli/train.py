@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import click
 
@@ -31,7 +31,7 @@ from bandstand.cli.place import home_option, json_option, place
 def command(
     job: Path | None,
     resume: str | None,
-    on: Literal["processes"],
+    on: str,
     grace: float,
     as_json: bool,
     **changes: Any,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bandstand.backends.engine import find_engine
+from bandstand.backends.leftovers import Leftovers, left_behind, remove
 from bandstand.errors import InputError, PlatformError
 from bandstand.runs.kinds import backend_of
 from bandstand.runs.ownership import alive
@@ -18,11 +21,12 @@ from bandstand.runs.stored import TrainingJob, TuningJob, training_job, training
 
 @dataclass(frozen=True)
 class _Removal:
-    """What is removed together: a tuning job with its training jobs, a training job, or a stray folder."""
+    """What is removed together: a tuning job with its training jobs, a training job, or what strayed."""
 
     tuning: str | None
     training: tuple[str, ...]
     folders: tuple[Path, ...]
+    containers: Leftovers | None = None
 
     def sentence(self) -> str:
         """What it is."""
@@ -31,6 +35,8 @@ class _Removal:
             return f"tuning job {self.tuning} with {jobs}"
         if self.training:
             return f"training job {self.training[0]}"
+        if self.containers is not None:
+            return str(self.containers)
         return f"folder {self.folders[0]}, which belongs to no job"
 
 
@@ -94,6 +100,7 @@ def _everything(record: Record) -> list[_Removal]:
         if row.tuning_job is None and _is_over(record, row)
     ]
     known = {row.folder for row in rows}
+    removals += [_Removal(None, (), (), left) for left in left_behind(os.environ, record.home)]
     return removals + [_Removal(None, (), (folder,)) for folder in folders if folder not in known]
 
 
@@ -130,6 +137,8 @@ def _tuning(record: Record, name: str) -> _Removal:
 
 
 def _remove(record: Record, removal: _Removal) -> str:
+    if removal.containers is not None:
+        return removal.sentence() + _remove_containers(removal.containers)
     # Folders first: on a full disk there is room for the record's change only then.
     kept = [trouble for folder in removal.folders if (trouble := _remove_folder(folder))]
     names = [*removal.training, *([removal.tuning] if removal.tuning is not None else [])]
@@ -144,6 +153,14 @@ def _remove(record: Record, removal: _Removal) -> str:
             ):
                 connection.execute(f"DELETE FROM {table} WHERE {column} = ?", (name,))  # noqa: S608
     return removal.sentence() + "".join(f"; {trouble}" for trouble in kept)
+
+
+def _remove_containers(left: Leftovers) -> str:
+    try:
+        remove(find_engine(os.environ), left)
+    except PlatformError as error:
+        return f"; it could not be removed: {error}"
+    return ""
 
 
 def _remove_folder(folder: Path) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from bandstand.backends.backend import Backend
+from bandstand.backends.containers import ContainerBackend
 from bandstand.backends.processes import ProcessBackend
 from bandstand.errors import PlatformError
 
-KINDS: dict[str, Callable[[], Backend]] = {"processes": ProcessBackend}
+KINDS: dict[str, Callable[[], Backend]] = {"processes": ProcessBackend, "containers": ContainerBackend}
 
 
 def kind_of(backend: Backend) -> str:
