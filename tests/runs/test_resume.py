@@ -464,6 +464,23 @@ def test_a_job_that_loses_its_owner_twice_is_begun_a_third_time(
     assert_each_point_once(record)
 
 
+def test_a_job_that_is_just_being_stopped_for_want_of_an_owner_is_begun_again_when_it_has_stopped(
+    record, training, launch, crash, backend, tmp_path, mark
+):
+    gate = {"gate": str(tmp_path / "gate"), "until": "6"}
+    script = "import signal\nsignal.signal(15, signal.SIG_IGN)\n" + STEPS
+    launcher = launch(training(script, hyperparameters=gate, environment=dict([mark])), lease=1.0)
+    until(lambda: begun(record, 6))
+    crash(launcher, "launcher")
+    until(lambda: backend.describe(record.folder("job")).status == "Stopping")
+    second = launch("job")
+    until(lambda: "is started again, for attempt 2" in second.stdout.readline())
+    (tmp_path / "gate").touch()
+    assert second.communicate(timeout=DEADLINE_SECONDS)[0].splitlines()[-1] == "Completed"
+    assert training_jobs(record)[0].attempt == 2
+    assert_each_point_once(record)
+
+
 def test_a_restarted_job_whose_program_fails_has_failed_and_is_not_resumable(
     record, training, launch, crash, tmp_path, mark
 ):

@@ -46,10 +46,11 @@ def reclaim(job: JobFolder, plan: str) -> int:
     """
     job.path.mkdir(mode=0o700, parents=True, exist_ok=True)
     job.path.chmod(0o700)
-    if job.is_supervised():
+    if job.is_supervised() and not (job.state.exists() and read_state(job).is_ended):
         raise InputError(f"The job in {job.path} runs; it cannot be started again.")
     lock = os.open(job.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    fcntl.flock(lock, fcntl.LOCK_EX)  # waits for readers only, who hold it for no time
+    # Waits for readers, who hold it for no time, and for a supervisor that is about to leave.
+    fcntl.flock(lock, fcntl.LOCK_EX)
     _write_private(job.plan, plan)
     return lock
 
