@@ -20,7 +20,7 @@ ARG PIP_INDEX_URL
 ARG SOURCE_DATE_EPOCH=315532800
 ENV PIP_FIND_LINKS=/build/wheels PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_NO_COMPILE=1 \
     PIP_ROOT_USER_ACTION=ignore PIP_REQUIRE_VIRTUALENV=0 PYTHONDONTWRITEBYTECODE=1
-COPY docker/wheels /build/wheels
+COPY docker/wheels/build /build/wheels
 COPY docker/lock/${ACCELERATOR}/build.txt /build/lock/build.txt
 COPY docker/install.sh /build/install.sh
 RUN python3 -m venv /build/venv \
@@ -36,7 +36,7 @@ FROM ${BUILD_IMAGE} AS toolkit-wheels
 ARG TOOLKIT
 ARG PIP_NO_INDEX
 ARG PIP_INDEX_URL
-COPY docker/wheels /build/wheels
+COPY docker/wheels/toolkit /build/wheels
 COPY docker/lock/built.txt docker/compile.sh /build/
 RUN mkdir -p /build/made \
  && if [ -n "$TOOLKIT" ]; then sh /build/compile.sh /build/made inotify_simple sagemaker_training; fi
@@ -49,6 +49,7 @@ ARG TOOLKIT
 ARG PIP_NO_INDEX
 ARG PIP_INDEX_URL
 ARG SOURCE_DATE_EPOCH=315532800
+COPY docker/wheels/xgboost docker/wheels/parquet docker/wheels/toolkit /build/wheels/
 COPY docker/lock/${ACCELERATOR} /build/lock
 COPY --from=toolkit-wheels /build/made /build/made
 RUN sh /build/install.sh /opt/venv /build/lock/xgboost.txt \
@@ -105,7 +106,7 @@ ARG ACCELERATOR=cpu
 ARG PIP_NO_INDEX
 ARG PIP_INDEX_URL
 ARG PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu
-COPY docker/wheels /build/wheels
+COPY docker/wheels/horovod /build/wheels
 COPY docker/lock /build/lock
 COPY docker/horovod /build/horovod
 COPY docker/compile.sh /build/
@@ -118,6 +119,7 @@ ARG PIP_NO_INDEX
 ARG PIP_INDEX_URL
 ARG PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu
 ARG SOURCE_DATE_EPOCH=315532800
+COPY docker/wheels/horovod /build/wheels
 COPY docker/lock/${ACCELERATOR} /build/lock
 RUN sh /build/install.sh /opt/venv /build/lock/horovod.txt
 COPY --from=horovod-wheel /build/made /build/made
@@ -139,6 +141,10 @@ FROM horovod-packages AS all-packages
 ARG ACCELERATOR=cpu
 ARG PARQUET=1
 ARG TOOLKIT
+ARG PIP_NO_INDEX
+ARG PIP_INDEX_URL
+ARG SOURCE_DATE_EPOCH=315532800
+COPY docker/wheels/xgboost docker/wheels/parquet docker/wheels/toolkit /build/wheels/
 COPY --from=toolkit-wheels /build/made /build/made
 RUN sh /build/install.sh /opt/venv /build/lock/xgboost.txt \
       ${PARQUET:+/build/lock/parquet.txt} ${TOOLKIT:+/build/lock/toolkit.txt} \

@@ -2,9 +2,9 @@
 
     python docker/wheels.py STAGE [--toolkit]
 
-Wheels are kept in `~/.cache/bandstand/wheels`, or `BANDSTAND_CACHE`; the folder in the build's context holds
-exactly those of this stage. Only the standard library and pip are used; `make
-horovod-wheel` compiles Horovod.
+Wheels are kept in `~/.cache/bandstand/wheels`, or `BANDSTAND_CACHE`. The build's context holds a folder for
+each extra, with exactly its wheels, so that a change of one extra builds only its own layers anew. Only the
+standard library and pip are used; `make horovod-wheel` compiles Horovod.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from lock import PLATFORMS, PYTHON
 
 HERE = Path(__file__).resolve().parent
+LOCKS = HERE / "lock" / "cpu"
 STAGES = {
     "xgboost": ("build", "xgboost", "parquet"),
     "horovod": ("build", "horovod"),
@@ -42,11 +43,11 @@ def main(words: Sequence[str] | None = None) -> int:
     with (cache() / "lock").open("w") as lock:  # one at a time, the others wait
         fcntl.flock(lock, fcntl.LOCK_EX)
         try:
-            wheels = [locked(line) for line in pinned(extras)]
-            if chosen.toolkit:
-                wheels += [compiled(line) for line in lines(HERE / "lock" / "built.txt")]
-            if chosen.stage != "xgboost":
-                wheels.append(horovod())
+            wheels = {extra: [locked(line) for line in lines(LOCKS / f"{extra}.txt")] for extra in extras}
+            if "toolkit" in wheels:
+                wheels["toolkit"] += [compiled(line) for line in lines(HERE / "lock" / "built.txt")]
+            if "horovod" in wheels:
+                wheels["horovod"].append(horovod())
         except LookupError as error:
             print(f"docker/wheels is not filled: {error}", file=sys.stderr)
             return 1
@@ -54,8 +55,9 @@ def main(words: Sequence[str] | None = None) -> int:
             command = " ".join(map(str, error.cmd))
             print(f"docker/wheels is not filled: {command[:200]} ... failed, see above.", file=sys.stderr)
             return 1
-    fill(HERE / "wheels", wheels)
-    print(f"docker/wheels holds the {len(set(wheels))} wheels of stage {chosen.stage}")
+    for extra, files in wheels.items():
+        fill(HERE / "wheels" / extra, files)
+    print(f"docker/wheels holds what stage {chosen.stage} installs: {', '.join(wheels)}")
     return 0
 
 
@@ -63,11 +65,6 @@ def cache() -> Path:
     """Where wheels are kept."""
     named = os.environ.get("BANDSTAND_CACHE")
     return (Path(named) if named else Path.home() / ".cache" / "bandstand") / "wheels"
-
-
-def pinned(extras: Iterable[str]) -> list[str]:
-    """The lines of the lock files, each once."""
-    return sorted({line for extra in extras for line in lines(HERE / "lock" / "cpu" / f"{extra}.txt")})
 
 
 def lines(path: Path) -> list[str]:
