@@ -88,6 +88,9 @@ format: .venv/.dev  ## put the code into the project's format
 bench: .venv/.run  ## measure beside peers and bare XGBoost (ARGS='NAME ... --scale 10 --repeat N')
 	@$(BIN)/python -m benchmarks.run $(ARGS)
 
+drills: .venv/.run  ## kill tuning jobs hard at random moments and resume them (ARGS='--kills N --seed N')
+	@$(BIN)/python -m benchmarks.drills $(ARGS)
+
 clean:  ## remove the virtual environment and caches
 	rm -rf .venv .venv-horovod build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
