@@ -10,7 +10,7 @@ TORCH_BIN := .venv-horovod/bin
 TORCH_EXTRAS := horovod,xgboost,launch,local,report,examples
 
 .DEFAULT_GOAL := help
-.PHONY: help tune test test-horovod horovod-wheel digits convergence bench-horovod check format clean python-as-asked
+.PHONY: help tune test test-horovod horovod-wheel digits convergence bench-horovod check format drills clean python-as-asked
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*##/\t/' | expand -t 12
@@ -73,7 +73,7 @@ convergence: .venv-horovod/.made  ## one host, n hosts untouched, n hosts tuned,
 	@$(TORCH_BIN)/python examples/convergence/measure.py $(ARGS)
 
 bench-horovod: .venv-horovod/.made  ## measure beside a bare Horovod loop and beside torch's own ring
-	@$(TORCH_BIN)/python -m benchmarks.horovod_overhead $(ARGS)
+	@$(TORCH_BIN)/python -m benchmarks.run horovod_overhead ring_steps $(ARGS)
 
 check: .venv/.dev  ## lint, format, types, direction of imports
 	@$(BIN)/ruff check .

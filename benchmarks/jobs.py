@@ -84,10 +84,10 @@ def train(job: Path, home: Path) -> Trained:
         raise NotHereError(f"The training job ended as {facts['status']}: {facts['failure_reason']}")
     times = [point["time"] for point in facts["metrics"] if point["name"] == "validation:auc"]
     logs = sorted((Path(facts["folder"]) / "logs").iterdir())
-    return Trained(used, tuple(map(_seconds, times)), tuple(path.read_text() for path in logs))
+    return Trained(used, tuple(map(as_seconds, times)), tuple(path.read_text() for path in logs))
 
 
-def _seconds(moment: float | str) -> float:
+def as_seconds(moment: float | str) -> float:
     if isinstance(moment, str):
         from datetime import datetime
 

@@ -21,6 +21,7 @@ import sys
 import sysconfig
 import tarfile
 import tempfile
+import zipfile
 from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
@@ -94,11 +95,15 @@ def wheel_in_cache(*, nccl: bool, sdist: Path | None) -> Path:
         check_tools(nccl=nccl)
         check_requirements()
         check_headers(torch, STANDARD)
-        with tempfile.TemporaryDirectory(dir=folder) as work:
+        # Horovod's CMake files use the path as a pattern: a name with "+" would put the library elsewhere.
+        with tempfile.TemporaryDirectory(prefix="horovod-") as work:
             source = unpack(sdist or download(Path(work)), Path(work) / "source")
             patch(source)
             built = build(source, Path(work), torch.version, nccl=nccl)
-            return built.rename(folder / built.name)
+            check_wheel(built)
+            part = folder / f"{built.name}.part"
+            shutil.copyfile(built, part)
+            return part.rename(folder / built.name)
 
 
 def cache() -> Path:
@@ -113,7 +118,7 @@ def key(torch: str, *, nccl: bool) -> str:
     libc = "-".join(platform.libc_ver()) or platform.system()
     operations = "nccl" if nccl else "gloo"
     place = f"{python}-{sysconfig.get_platform()}-{libc}"
-    return f"horovod-{VERSION}-torch-{torch}-{place}-{operations}-recipe{RECIPE}"
+    return f"horovod-{VERSION}-torch-{torch}-{place}-{operations}-recipe{RECIPE}".replace("+", "-")
 
 
 def check_requirements() -> None:
@@ -191,6 +196,15 @@ def build(source: Path, work: Path, torch: str, *, nccl: bool) -> Path:
         say("\n".join(log.read_text(errors="replace").splitlines()[-40:]))
         raise AdviceError(f"the compiler failed; its last lines are above, all of them in {kept}.")
     return built[0]
+
+
+def check_wheel(wheel: Path) -> None:
+    """Make sure that the library is where Python looks for it: setup.py ends well without it, too."""
+    with zipfile.ZipFile(wheel) as content:
+        names = content.namelist()
+    if not any(name.startswith("horovod/torch/mpi_lib_v2") for name in names):
+        found = [name for name in names if name.endswith(".so")] or "no library"
+        raise AdviceError(f"the wheel lacks horovod/torch/mpi_lib_v2; it holds {found}.")
 
 
 def say(text: str) -> None:
