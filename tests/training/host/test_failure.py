@@ -134,6 +134,7 @@ def test_an_unknown_signal_is_told_by_its_number():
         ("ConnectionResetError: [Errno 104] Connection reset by peer (train.py, line 1)", True),
         ("XGBoostError: socket.h: Failed to recv: Connection closed", True),
         ("RuntimeError: [gloo/transport/tcp/pair.cc:534] Connection closed by peer", True),
+        ("HorovodInternalError: Horovod has been shut down. This was caused by an exception", True),
         ("BrokenPipeError: [Errno 32] Broken pipe", True),
         ("ValueError: no good", False),
         ("train.py was ended by SIGKILL; peak memory 3 MiB", False),

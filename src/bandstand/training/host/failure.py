@@ -15,7 +15,7 @@ _LEFT = "bandstand: this rank leaves"
 _LAST_LINES = 5
 _CONSEQUENCE = re.compile(
     r"connection (?:reset|refused|closed|aborted|lost|timed out)|broken ?pipe|connection to the leader|"
-    r"this rank leaves|"
+    r"this rank leaves|HorovodInternalError|Horovod has been shut down|"
     r"(?:peer|remote|socket|collective|rabit|gloo|nccl|mpi)\b.*\b(?:error|closed|failed|reset|timed out)|"
     r"\b(?:ConnectionError|ConnectionResetError|ConnectionAbortedError|BrokenPipeError|EOFError)\b",
     re.IGNORECASE,
