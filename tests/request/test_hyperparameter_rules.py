@@ -121,6 +121,15 @@ def test_messages_say_what_is_allowed_and_what_was_most_likely_meant(
     ]
 
 
+def test_a_name_like_no_other_is_refused_with_those_that_there_are(
+    declared: Path, job: Job, problems: Problems
+) -> None:
+    (problem,) = problems(job(("epochs = 27", "epochs = 27\nzzz = 1"), text=OWN))
+    assert problem.fix == (
+        "Take it out. Declared are: epochs, rate, momentum, layers, optimizer, hidden, title."
+    )
+
+
 def test_what_is_needed_may_be_static_or_tuned_and_is_missing_else(
     declared: Path, job: Job, problems: Problems, plan_of: PlanOf
 ) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from bandstand.hyperparameter_declaration import Hyperparameter
 from bandstand.hyperparameters import is_absent, is_reserved
 from bandstand.request.documents import Definition
-from bandstand.request.findings import Findings, Place, shown
+from bandstand.request.findings import Findings, Place, listed, shown
 from bandstand.request.program_schema import Declared, declared_by
 from bandstand.request.range_rules import CATEGORIES, CONTINUOUS, INTEGERS, as_finite, as_whole, entries
 
@@ -39,7 +39,8 @@ def check_hyperparameters(definition: Definition, findings: Findings) -> None:
 def refuse_unknown(name: str, place: Place, declared: Declared, findings: Findings) -> None:
     """Say that a program declares no hyperparameter of this name."""
     near = declared.schema.nearest(name)
-    fix = f"Did you mean {near}?" if near else "Take it out, or see: bandstand plan --hyperparameters PROGRAM"
+    names = [it.name for it in declared.schema.declared]
+    fix = f"Did you mean {near}?" if near else f"Take it out. Declared are: {listed(names)}."
     found = f"{shown(name)}, which {declared.program} does not declare"
     findings.problem(431, place, found, "a declared hyperparameter", fix + declared.outdated)
 

@@ -76,7 +76,7 @@ def built_in(name: str, findings: Findings) -> Declared | None:
     for folder in (spec.submodule_search_locations or []) if spec else []:
         path = Path(folder) / f"{name}{ENDING}"
         if path.is_file():
-            document = _document(path, path.read_bytes(), "Install Bandstand again", findings)
+            document = _document(path, _beginning(path), "Install Bandstand again", findings)
             schema = None if document is None else _schema(path, document, findings)
             return None if schema is None else Declared(schema, name)
     return None
@@ -108,9 +108,14 @@ def _beside(program: Program) -> tuple[Path, bytes, bytes | None] | None:
         path = file_of(script)
         if not path.is_file():
             return None
-        return path, path.read_bytes()[: MAX_BYTES + 1], script.read_bytes() if script.is_file() else None
+        return path, _beginning(path), script.read_bytes() if script.is_file() else None
     except (OSError, ValueError):
         return None  # the rules of the code tell what is wrong with its folder
+
+
+def _beginning(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(MAX_BYTES + 1)
 
 
 def _packed(archive: Path, name: str) -> tuple[Path, bytes, bytes | None] | None:
