@@ -85,7 +85,8 @@ class ImageContract:
     def test_hyperparameters_come_as_arguments_and_variables(self, start: Start) -> None:
         program = (
             "import json, os, sys\n"
-            "names = ['SM_HP_ETA', 'SM_CHANNEL_TRAIN', 'SM_MODEL_DIR', 'SM_CURRENT_HOST', 'SM_HOSTS', 'SM_NUM_CPUS']\n"
+            "names = ['SM_HP_ETA', 'SM_CHANNEL_TRAIN', 'SM_MODEL_DIR']\n"
+            "names += ['SM_CURRENT_HOST', 'SM_HOSTS', 'SM_NUM_CPUS']\n"
             "print('FACTS', json.dumps([sys.argv[1:], {name: os.environ.get(name) for name in names}]))"
         )
         hyperparameters = {"eta": "0.1", "booster": '"dart"', "n": "3"}

@@ -1,14 +1,20 @@
-"""Small images for the tests, made of one that is there already, without a build."""
+"""Small images for the tests, made of one that is there already."""
 
 from __future__ import annotations
 
+import hashlib
+import io
+import json
 import os
 import subprocess
+import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 IMAGE = os.environ.get("BANDSTAND_TEST_IMAGE", "bandstand:latest")
 """The image that is tested."""
+BASE = os.environ.get("BANDSTAND_TEST_BASE", "bandstand-base:bookworm")
+"""The base on which tests build images."""
 
 
 def docker(*words: str, check: bool = True) -> str:
@@ -26,11 +32,41 @@ def changed_image(name: str, *changes: str) -> Iterator[str]:
         name: Its name.
         changes: Instructions of a Dockerfile, such as `USER 1000` or `ENTRYPOINT []`.
     """
-    container = docker("create", IMAGE)
+    recipe = "\n".join([f"FROM {IMAGE}", *changes, ""])
+    subprocess.run(
+        ("docker", "build", "-t", name, "-"), input=recipe.encode(), check=True, capture_output=True
+    )
     try:
-        docker("commit", *(word for change in changes for word in ("--change", change)), container, name)
+        yield name
     finally:
-        docker("rm", container)
+        docker("rmi", "--force", name)
+
+
+@contextmanager
+def foreign_image(name: str, architecture: str) -> Iterator[str]:
+    """An image with nothing in it, for another kind of processor; see `docker save` for its form."""
+    layer = io.BytesIO()
+    with tarfile.open(fileobj=layer, mode="w"):
+        pass
+    digest = hashlib.sha256(layer.getvalue()).hexdigest()
+    config = {
+        "architecture": architecture,
+        "os": "linux",
+        "config": {"Cmd": ["train"]},
+        "rootfs": {"type": "layers", "diff_ids": [f"sha256:{digest}"]},
+    }
+    manifest = [{"Config": "config.json", "RepoTags": [name], "Layers": ["layer.tar"]}]
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        for path, content in (
+            ("layer.tar", layer.getvalue()),
+            ("config.json", json.dumps(config).encode()),
+            ("manifest.json", json.dumps(manifest).encode()),
+        ):
+            entry = tarfile.TarInfo(path)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    subprocess.run(("docker", "load"), input=packed.getvalue(), check=True, capture_output=True, timeout=60)
     try:
         yield name
     finally:
