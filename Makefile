@@ -10,7 +10,7 @@ TORCH_BIN := .venv-horovod/bin
 TORCH_EXTRAS := horovod,xgboost,launch,local,report,examples
 
 .DEFAULT_GOAL := help
-.PHONY: help tune test test-horovod horovod-wheel digits convergence bench-horovod check format drills clean python-as-asked
+.PHONY: help tune test image images lock test-docker test-horovod horovod-wheel digits convergence bench-horovod check format drills clean python-as-asked
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*##/\t/' | expand -t 12
@@ -74,6 +74,22 @@ convergence: .venv-horovod/.made  ## one host, n hosts untouched, n hosts tuned,
 
 bench-horovod: .venv-horovod/.made  ## measure beside a bare Horovod loop and beside torch's own ring
 	@$(TORCH_BIN)/python -m benchmarks.run horovod_overhead ring_steps $(ARGS)
+
+image: .venv/.run  ## build the image with no registry at hand, as root (ARGS='--target xgboost')
+	@$(BIN)/bandstand build --no-registry $(ARGS)
+
+# All stages are built once for the default one; the others are then taken from the engine's cache.
+images: image
+	@$(BIN)/bandstand build --no-registry --target xgboost
+	@$(BIN)/bandstand build --no-registry --target horovod
+	@$(BIN)/bandstand build --no-registry --target xgboost --build-arg TOOLKIT=1 --tag bandstand:toolkit
+	@$(BIN)/bandstand build --no-registry --target xgboost --build-arg PARQUET= --tag bandstand:no-parquet
+
+lock: .venv/.run  ## pin anew what the image installs
+	@$(BIN)/python docker/lock.py
+
+test-docker: .venv/.dev images  ## the tests that need a container engine; skips nothing (needs docker-registry)
+	@BANDSTAND_TEST_DOCKER=1 $(BIN)/python -m pytest tests/docker $(ARGS)
 
 check: .venv/.dev  ## lint, format, types, direction of imports
 	@$(BIN)/ruff check .
