@@ -14,6 +14,7 @@ from bandstand.backends.container_task import ContainerTask
 from bandstand.backends.engine import Engine, EngineError, find_engine
 from bandstand.backends.engine_faults import cannot_lay_over, explained
 from bandstand.backends.file_owner import give_back
+from bandstand.backends.gpus import Gpus, list_gpus, lock_folder
 from bandstand.backends.job_folder import JobFolder
 from bandstand.backends.layout import Layout
 from bandstand.backends.leftovers import FOLDER, HOME, HOST, JOB, OWNER, Leftovers, remove
@@ -56,6 +57,7 @@ class ContainerLaunch:
         token = os.urandom(4).hex()
         self._prefix = f"{task.name}-{token}"
         self._network = ""
+        self._gpus: Gpus | None = None
         folder.logs.mkdir(exist_ok=True)
         self.hosts = tuple(
             ContainerHost(
@@ -71,6 +73,8 @@ class ContainerLaunch:
     def start(self) -> None:
         """Start every host; those that cannot be started say so."""
         try:
+            if self._container.gpus:
+                self._gpus = Gpus(len(self.hosts), self._container.gpus, list_gpus(), lock_folder())
             self._make_network()
             self._make_containers(lay_over=True)
             try:
@@ -101,7 +105,9 @@ class ContainerLaunch:
         return ""
 
     def close(self) -> None:
-        """Nothing is held that outlives the containers."""
+        """Let the job's GPUs go."""
+        if self._gpus is not None:
+            self._gpus.close()
 
     def _make_network(self) -> None:
         answer = self._engine.ask(
@@ -198,6 +204,9 @@ class ContainerLaunch:
             limits |= {"Memory": own.memory, "MemorySwap": own.memory}
         if own.cores is not None:
             limits["NanoCpus"] = round(own.cores * 1e9)
+        if self._gpus is not None:
+            ids = list(self._gpus.of_hosts[index])
+            limits["DeviceRequests"] = [{"DeviceIDs": ids, "Capabilities": [["gpu"]]}]
         if own.entrypoint is not None:
             request["Entrypoint"] = list(own.entrypoint)
         if own.user:

@@ -108,14 +108,18 @@ class Engine:
     def _connect(self, patience: float) -> socket.socket:
         parts = urlsplit(self.address)
         try:
-            if parts.scheme == "unix":
-                opened = socket.socket(socket.AF_UNIX)
-                opened.settimeout(patience)
+            if parts.scheme != "unix":
+                return socket.create_connection((parts.hostname or "", parts.port or 2375), timeout=patience)
+            opened = socket.socket(socket.AF_UNIX)
+            opened.settimeout(patience)
+            try:
                 opened.connect(parts.path)
-                return opened
-            return socket.create_connection((parts.hostname or "", parts.port or 2375), timeout=patience)
+            except OSError:
+                opened.close()
+                raise
         except OSError as error:
             raise EngineLostError(_unreachable(self.address, error)) from error
+        return opened
 
 
 class Exchange:
