@@ -48,7 +48,7 @@ def measure(repeat: int) -> None:
     rank, size = hvd.rank(), hvd.size()
     store = dist.TCPStore("127.0.0.1", int(os.environ[STORE]), is_master=False)
     dist.init_process_group("gloo", store=store, rank=rank, world_size=size)
-    transports = {"Horovod": HorovodTransport(None, 300), "torch gloo": TorchTransport()}
+    transports = {"Horovod": HorovodTransport(None), "torch gloo": TorchTransport()}
     sides: dict[str, tuple[Callable[[], object], int]] = {}
     for name, numbers in SIZES.items():
         for kind, transport in transports.items():

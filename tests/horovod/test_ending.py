@@ -61,7 +61,7 @@ def test_a_collective_that_only_some_ranks_enter_ends_the_job_with_the_names_of_
     for host in job:
         assert host.failure.startswith(
             "rank 0 on algo-1, rank 2 on algo-3 waited in a collective in iteration 3 for rank 1 on algo-2, "
-            "which did not come ("
+            "which did not come (no answer within 4 s)."
         ), job.log
 
 

@@ -29,6 +29,7 @@ from bandstand.errors import InputError, JobError
 from bandstand.training.lost_ranks import await_reason
 from bandstand.training.output import note
 from bandstand.training.run import Run
+from bandstand.training.stall_watch import StallWatch, leave_stalled
 
 Kind = Literal["auto", "horovod", "torch"]
 """Whose ring: `auto` is Horovod's where it is installed, else torch's own."""
@@ -66,13 +67,17 @@ class GradientRing:
         run: This rank.
         transport: Moves the tensors; None for a job of one rank.
         device: Where this rank's model lives: a GPU of its own, or the processor.
+        watch: Watches the collectives; None for no limit.
     """
 
-    def __init__(self, run: Run, transport: Transport | None, device: Any) -> None:
+    def __init__(
+        self, run: Run, transport: Transport | None, device: Any, watch: StallWatch | None = None
+    ) -> None:
         self.device = device
         self.position = run.rank
         self.size = run.world_size
         self._transport = transport
+        self._watched = watch.collective if watch is not None else contextlib.nullcontext
 
     @property
     def kind(self) -> str:
@@ -86,7 +91,8 @@ class GradientRing:
             tensor: Contiguous, on `device`, of the same shape and type on every rank.
         """
         if self._transport is not None:
-            self._transport.sum(tensor)
+            with self._watched():
+                self._transport.sum(tensor)
 
     def broadcast(self, tensor: Any) -> None:
         """Replace a tensor by the leader's. Collective.
@@ -95,7 +101,8 @@ class GradientRing:
             tensor: Contiguous, on `device`, of the same shape and type on every rank.
         """
         if self._transport is not None:
-            self._transport.broadcast(tensor)
+            with self._watched():
+                self._transport.broadcast(tensor)
 
     def broadcast_model(self, model: Any) -> None:
         """Give every rank the leader's parameters and buffers. Collective.
@@ -154,11 +161,12 @@ def join_gradient_ring(
     """
     chosen = choose_kind(run, kind)
     device = choose_device(run)
-    transport = None
+    transport = watch = None
     try:
         if run.world_size > 1:
             transport = _start(run, chosen, stall_seconds, device)
-        ring = GradientRing(run, transport, device)
+            watch = StallWatch(stall_seconds, lambda: leave_stalled(run, stall_seconds))
+        ring = GradientRing(run, transport, device, watch)
         if run.is_leader:
             note(_described(ring, run, kind))
         yield ring
@@ -171,6 +179,9 @@ def join_gradient_ring(
         note(f"the ring is broken ({error}); waiting for the reason.")
         await_reason(run, str(error))
         raise JobError(f"The ring is broken on every rank: {error}.") from None
+    finally:
+        if watch is not None:
+            watch.close()
 
 
 def choose_kind(run: Run, kind: Kind) -> Literal["horovod", "torch"]:

@@ -12,6 +12,9 @@ from bandstand.training.leader_address import interface_to, leader_address
 from bandstand.training.run import Run
 from bandstand.training.undisturbed import undisturbed
 
+GRACE_SECONDS = 60
+"""What Gloo waits longer than we do, so that it is ours that tells who is missing."""
+
 _SHUT_DOWN = "Horovod has been shut down"
 
 
@@ -19,17 +22,16 @@ class HorovodTransport:
     """Horovod, initialized. Implements `Transport`.
 
     Args:
-        server: The leader's rendezvous, None on the other ranks.
+        server: The leader's rendezvous, which lives as long as this; None on the other ranks.
     """
 
     name = "horovod"
 
-    def __init__(self, server: Any, stall_seconds: float) -> None:
+    def __init__(self, server: Any) -> None:
         import horovod.torch as hvd
 
         self._hvd = hvd
         self._server = server
-        self._stall_seconds = stall_seconds
 
     def sum(self, tensor: Any) -> None:
         """Replace a tensor by its sum over all ranks.
@@ -39,27 +41,19 @@ class HorovodTransport:
         try:
             self._hvd.allreduce_(tensor, op=self._hvd.Sum, name=_name("sum", tensor))
         except self._hvd.HorovodInternalError as error:
-            raise LostRingError(self._plain(error)) from None
+            raise LostRingError(_plain(error)) from None
 
     def broadcast(self, tensor: Any) -> None:
         """Replace a tensor by the leader's."""
         try:
             self._hvd.broadcast_(tensor, root_rank=0, name=_name("broadcast", tensor))
         except self._hvd.HorovodInternalError as error:
-            raise LostRingError(self._plain(error)) from None
+            raise LostRingError(_plain(error)) from None
 
     def close(self) -> None:
         """Leave Horovod; the leader's rendezvous ends when the process does."""
         with undisturbed():
             self._hvd.shutdown()
-
-    def _plain(self, error: Exception) -> str:
-        """What Horovod's error means; that of a stall names nobody and speaks of everything that may be."""
-        text = " ".join(str(error).split())
-        if text.startswith(_SHUT_DOWN):
-            limit = f"{self._stall_seconds:g} s"
-            return f"Horovod was shut down, as it is when a rank ends or stays away for {limit}"
-        return text.rstrip(".")
 
 
 def join_horovod(run: Run, stall_seconds: float) -> HorovodTransport:
@@ -95,10 +89,10 @@ def join_horovod(run: Run, stall_seconds: float) -> HorovodTransport:
             hvd.init()
         except (RuntimeError, ValueError) as error:
             raise JobError(f"Horovod's ring cannot be formed: {error}.") from None
-    return HorovodTransport(server, stall_seconds)
+    return HorovodTransport(server)
 
 
-_CHOICES = frozenset({"HOROVOD_CYCLE_TIME", "HOROVOD_LOG_LEVEL", "HOROVOD_GLOO_IFACE"})
+_CHOICES = frozenset({"HOROVOD_LOG_LEVEL", "HOROVOD_GLOO_IFACE"})
 """What a user may set; the rest is the job's to know."""
 
 
@@ -113,7 +107,6 @@ def horovod_variables(run: Run, address: str, port: int, stall_seconds: float) -
         port: At which port.
         stall_seconds: How long a rank may stay away from a collective.
     """
-    stall = max(2, round(stall_seconds))
     return {
         "HOROVOD_RANK": str(run.rank),
         "HOROVOD_SIZE": str(run.world_size),
@@ -127,11 +120,9 @@ def horovod_variables(run: Run, address: str, port: int, stall_seconds: float) -
         "HOROVOD_GLOO_RENDEZVOUS_ADDR": address,
         "HOROVOD_GLOO_RENDEZVOUS_PORT": str(port),
         "HOROVOD_GLOO_IFACE": interface_to(address),
-        "HOROVOD_GLOO_TIMEOUT_SECONDS": str(max(30, stall)),
-        "HOROVOD_STALL_CHECK_TIME_SECONDS": str(max(1, stall // 2)),
-        "HOROVOD_STALL_SHUTDOWN_TIME_SECONDS": str(stall),
+        "HOROVOD_GLOO_TIMEOUT_SECONDS": str(round(stall_seconds) + GRACE_SECONDS),
+        "HOROVOD_STALL_CHECK_DISABLE": "1",  # ours names the missing ranks and ends the job
         "HOROVOD_LOG_LEVEL": "fatal",  # its errors arrive as exceptions; the log would tell them once more
-        "HOROVOD_CYCLE_TIME": "0.1",  # milliseconds; a small model's step is shorter than the default of 1
     }
 
 
@@ -176,3 +167,13 @@ def start_rendezvous(run: Run, address: str) -> Any:
 
 def _name(operation: str, tensor: Any) -> str:
     return f"{operation}.{tensor.dtype}.{tensor.numel()}"
+
+
+def _plain(error: Exception) -> str:
+    """What Horovod's error says; of a shutdown it tells every possible cause at length."""
+    text = " ".join(str(error).split())
+    return (
+        "Horovod was shut down, as it is when a rank ends"
+        if text.startswith(_SHUT_DOWN)
+        else text.rstrip(".")
+    )

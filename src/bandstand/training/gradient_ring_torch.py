@@ -12,6 +12,9 @@ from bandstand.training.leader_address import interface_to, leader_address
 from bandstand.training.run import Run
 from bandstand.training.undisturbed import undisturbed
 
+GRACE_SECONDS = 60.0
+"""What Gloo waits longer than we do, so that it is ours that tells who is missing."""
+
 
 class TorchTransport:
     """`torch.distributed`, initialized. Implements `Transport`."""
@@ -58,7 +61,7 @@ def join_torch(run: Run, stall_seconds: float, device: Any) -> TorchTransport:
 
     address = leader_address(run)
     os.environ.setdefault("GLOO_SOCKET_IFNAME", interface_to(address))
-    timeout = timedelta(seconds=stall_seconds)
+    timeout = timedelta(seconds=stall_seconds + GRACE_SECONDS)
     store, reply = None, {}
     with undisturbed():
         try:
