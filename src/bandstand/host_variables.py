@@ -81,6 +81,9 @@ GOAL = HostVariable("BANDSTAND_GOAL", "maximize or minimize", _goal)
 LISTEN_FD = HostVariable("BANDSTAND_LISTEN_FD", "the number of a descriptor", _between(0, 1 << 20))
 KEY = HostVariable("BANDSTAND_KEY", "hexadecimal digits, two for each byte", bytes.fromhex, is_secret=True)
 HOST_MAP = HostVariable("BANDSTAND_HOST_MAP", 'JSON such as {"algo-1": "127.0.0.2"}', _addresses)
+REPORTED = HostVariable(
+    "BANDSTAND_REPORTED", "the last iteration whose report has arrived, from 0", _between(0, 999_999_999)
+)
 
 SET_BY_USERS = (RANKS_PER_HOST, THREADS, START_TIMEOUT, PORT, GOAL)
 """Those that a request may set; the others are for programs that start hosts."""

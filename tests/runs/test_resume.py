@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -291,6 +292,59 @@ for iteration in run.iterations(12):
         (number, number / 2) for number in range(1, 13)
     ]
     assert training_jobs(record)[0].resume_point == 6
+    assert training_jobs(record)[0].warnings == ()
+
+
+AHEAD = """
+import os, pathlib
+import bandstand
+run = bandstand.start()
+gate = pathlib.Path(run.hyperparameters.text("gate"))
+for iteration in run.iterations(12):
+    run.report(iteration, {"score": iteration / 2})
+    run.checkpoint(iteration, lambda path: path.write_text("state"))
+    while iteration == 4 and not gate.exists():
+        pass
+"""
+
+
+def test_reports_that_were_lost_and_do_not_come_again_are_told_of(
+    record, training, launch, crash, tmp_path, mark
+):
+    gate = {"gate": str(tmp_path / "gate"), "until": "10"}
+    launcher = launch(training(STEPS, hyperparameters=gate, environment=dict([mark])))
+    until(lambda: begun(record, 10))
+    crash(launcher, "everything")
+    (saved,) = record.folder("job").rglob("checkpoints/iteration")
+    saved.write_text("12")  # as if 11 and 12 had been trained, and nobody had read their lines any more
+    (tmp_path / "gate").touch()
+    assert launch("job").communicate(timeout=DEADLINE_SECONDS)[0].splitlines()[-1] == "Completed"
+    (row,) = training_jobs(record)
+    assert row.reports == 18
+    assert "between iteration 10 and iteration 13 were lost" in row.warnings[0]
+
+
+def test_reports_that_were_lost_on_their_way_come_again_from_the_checkpoint(
+    record, training, launch, crash, tmp_path, mark
+):
+    plan = training(AHEAD, hyperparameters={"gate": str(tmp_path / "gate")}, environment=dict([mark]))
+    launcher = launch(plan)
+    until(lambda: begun(record, 4))
+    crash(launcher, "everything")
+    log = next(record.folder("job").rglob("algo-1.log"))
+    lines = [line for line in log.read_text().splitlines(True) if not re.search("iteration=[34] ", line)]
+    log.write_text("".join(lines))  # as if nobody had read them out of the pipe any more
+    with record.transaction() as connection:
+        connection.execute("DELETE FROM points WHERE iteration > 2")
+        row = (2, 2, 1.0, json.dumps({"algo-1": log.stat().st_size}))
+        connection.execute(
+            "UPDATE training_jobs SET reports = ?, iterations = ?, objective = ?, offsets = ?", row
+        )
+    (tmp_path / "gate").touch()
+    assert launch("job").communicate(timeout=DEADLINE_SECONDS)[0].splitlines()[-1] == "Completed"
+    assert [(iteration, value) for _, _, iteration, value in points(record)] == [
+        (number, number / 2) for number in range(1, 13)
+    ]
     assert training_jobs(record)[0].warnings == ()
 
 

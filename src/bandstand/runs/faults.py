@@ -72,6 +72,20 @@ def silence(
     return f"{text}. The closest lines: {shown}. Print the name as the pattern has it, or mend the pattern."
 
 
+def lost_reports(last: int, first: int) -> str:
+    """Say that a restarted job goes on after a checkpoint whose reports had not arrived.
+
+    Args:
+        last: The last iteration that was reported before.
+        first: The first one that was reported after the restart.
+    """
+    return (
+        f"Its reports between iteration {last} and iteration {first} were lost on their way when it was"
+        " killed, and its checkpoint was of a later one. A job that reports with run.report(...) and saves"
+        " with run.checkpoint(...) would have made up for them."
+    )
+
+
 def alike(warning: str) -> str:
     """What warnings have in common that differ only in numbers: an iteration, a host, a value."""
     return _DIGITS.sub("0", warning)

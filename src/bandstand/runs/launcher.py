@@ -6,12 +6,13 @@ import logging
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bandstand.backends.backend import Backend, JobState
 from bandstand.cores import usable_cores
 from bandstand.errors import BandstandError, InputError
+from bandstand.host_variables import REPORTED
 from bandstand.request.plan import TrainingPlan
 from bandstand.runs.clock import Clock
 from bandstand.runs.faults import alike
@@ -127,14 +128,20 @@ class Launcher:
         return followed
 
     def restart(self, job: Followed, threads: int) -> None:
-        """Begin an interrupted job again; one that cannot be begun counts as failed."""
-        lost = job.state
+        """Begin an interrupted job again; one that cannot be begun counts as failed.
+
+        It is told which of its reports have arrived: a checkpoint may be of an iteration whose report was
+        still on its way.
+        """
+        lost, plan = job.state, job.job.plan
+        reported = (REPORTED.name, str(job.iterations))
         attempt = lost.attempt if lost.started is None else lost.attempt + 1
         with self.record.transaction() as connection:
             job.reopen(connection, self.claim.owner)
         folder = job.job.folder
         try:
-            self.backend.restart(job.job.plan, folder, threads=threads, attempt=attempt, spent=lost.seconds)
+            told = replace(plan, environment=(*plan.environment, reported))
+            self.backend.restart(told, folder, threads=threads, attempt=attempt, spent=lost.seconds)
         except (BandstandError, OSError) as error:
             reason = f"The job could not be started again: {error}"
             self._refused[job.name] = failed_state(reason, job.job, self.clock.time())

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 from bandstand.metrics import Point
-from bandstand.runs.faults import DoublePrint
+from bandstand.runs.faults import DoublePrint, lost_reports
 from bandstand.runs.record import Record
 from bandstand.runs.stored import TrainingJob
 
@@ -64,6 +65,7 @@ class Reports:
         )
         self._begin: int | None = lowest["lowest"]
         self._double = DoublePrint()
+        self._gaps: list[str] = []
 
     @property
     def count(self) -> int:
@@ -73,7 +75,7 @@ class Reports:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What looked wrong."""
-        return self._double.warnings
+        return (*self._double.warnings, *self._gaps)
 
     @property
     def is_silent(self) -> bool:
@@ -112,6 +114,8 @@ class Reports:
             return None
         before = self._begin
         self._begin = point.iteration
+        if before is None:
+            self._look_for_gap(point.iteration)
         self._iterations = {
             each
             for each in self._iterations
@@ -120,6 +124,13 @@ class Reports:
         if not self._iterations:
             self.writer = None
         return point.iteration
+
+    def _look_for_gap(self, begin: int) -> None:
+        """Notice what the last attempt had trained and saved, but whose reports were lost on their way."""
+        known = sorted(self._iterations)
+        steps = [later - earlier for earlier, later in pairwise(known)]
+        if steps and begin - known[-1] > min(steps):
+            self._gaps.append(lost_reports(known[-1], begin))
 
     def take(self, point: Point) -> Report | None:
         """Take in a point; one that is one more report is returned as such."""

@@ -30,6 +30,8 @@ class Record:
         attempt: The start of the job that wrote it; different starts may have trained different states.
         shared: Whether it is the state of all hosts, rather than that of the host that wrote it.
         settings: Hyperparameter to the CRC-32 of its text.
+        reports: The newest reports that were printed before it: iteration and line. What was printed last may
+            have been lost on its way when the job is killed hard, and would not come again.
     """
 
     job: str
@@ -39,6 +41,7 @@ class Record:
     attempt: str
     shared: bool
     settings: Mapping[str, int]
+    reports: tuple[tuple[int, str], ...] = ()
 
     def written(self) -> str:
         """The record as JSON."""
@@ -77,7 +80,9 @@ def read_record(path: Path) -> Record:
     except (OSError, ValueError, RecursionError) as error:
         raise JobError(f"its record cannot be read ({error})") from None
     try:
-        known: dict[str, Any] = {field.name: content[field.name] for field in fields(Record)}
+        known: dict[str, Any] = {
+            field.name: {"reports": [], **content}[field.name] for field in fields(Record)
+        }
         return Record(
             job=_of(known["job"], str),
             iteration=_of(known["iteration"], int),
@@ -86,6 +91,7 @@ def read_record(path: Path) -> Record:
             attempt=_of(known["attempt"], str),
             shared=_of(known["shared"], bool),
             settings={name: int(crc) for name, crc in _of(known["settings"], dict).items()},
+            reports=tuple((int(number), str(line)) for number, line in known["reports"]),
         )
     except (KeyError, TypeError, ValueError):
         raise JobError("its record is not one of ours") from None

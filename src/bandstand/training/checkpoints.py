@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import glob
 import re
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from bandstand.training.saving import DiskError, disk_errors, remove, save_atomi
 
 _ENDING = ".complete"
 _RECORD = re.compile(rf"iteration-([0-9]{{8,}})\.(.+)\{_ENDING}")
+_REPORTS_KEPT = 100
 _OURS = re.compile(r"\.?iteration-[0-9]{8,}\..+")
 
 
@@ -44,6 +46,23 @@ class Checkpoints:
         self._attempt = ""
         self._valid: dict[int, Record] = {}
         self._told: str | None = None
+        self._reports: deque[tuple[int, str]] = deque(maxlen=_REPORTS_KEPT)
+
+    def keep_report(self, iteration: int, line: str) -> None:
+        """Keep a report that is printed, for the checkpoints that follow."""
+        self._reports.append((iteration, line))
+
+    def reports_after(self, iteration: int, arrived: int) -> list[str]:
+        """The reports that a usable checkpoint knows of and that have not arrived.
+
+        Args:
+            iteration: The checkpoint.
+            arrived: The last iteration whose report has.
+        """
+        record = self._valid.get(iteration)
+        known = () if record is None else record.reports
+        self._reports.extend(known)
+        return [line for number, line in known if arrived < number <= iteration]
 
     def find(self) -> Mapping[int, Record]:
         """Look for complete checkpoints of this job and host, once nobody writes into the folder any more.
@@ -136,6 +155,7 @@ class Checkpoints:
                     attempt=self._attempt,
                     shared=shared,
                     settings=self._settings,
+                    reports=tuple(self._reports),
                 )
                 write_atomically(path, record.written())
         except DiskError as error:

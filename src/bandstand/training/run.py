@@ -79,6 +79,7 @@ class Run:
         self.resume_path = checkpoints.path(resume_iteration)
         self._team = team
         self._stop = stop
+        self._checkpoints = checkpoints
         self._checkpointing = Checkpointing(at, team, checkpoints, clock)
         self.goals: Mapping[str, str] = {
             name: at.goal for name in [at.hyperparameters.objective] if name and at.goal
@@ -185,7 +186,9 @@ class Run:
         first, self._reported = self._reported == 0, number
         if not self.is_leader:
             return
-        print_line(format_line(number, values, {**(goals or {}), **self.goals}))
+        line = format_line(number, values, {**(goals or {}), **self.goals})
+        self._checkpoints.keep_report(number, line)
+        print_line(line)
         objective = self.hyperparameters.objective
         if first and objective and objective not in values:
             near = nearest(objective, values)

@@ -8,10 +8,11 @@ from collections.abc import Iterable
 from typing import cast
 
 from bandstand.errors import JobError
+from bandstand.host_variables import REPORTED
 from bandstand.hyperparameter_declaration import Hyperparameter
 from bandstand.training.checkpoints import Checkpoints
 from bandstand.training.notes import resumed_note, started_note
-from bandstand.training.output import note
+from bandstand.training.output import note, print_line
 from bandstand.training.resuming import Offer, newest_common, offer_of
 from bandstand.training.run import Run
 from bandstand.training.stopping import StopFlag
@@ -96,6 +97,9 @@ def _agree(at: Surroundings, team: Team, checkpoints: Checkpoints) -> int:
         changed = checkpoints.changed_settings(newest)
         if changed:
             note(f"differs from what the checkpoint was trained with: {', '.join(changed)}.")
+        arrived = os.environ.get(REPORTED.name)
+        for line in checkpoints.reports_after(newest, newest if arrived is None else REPORTED.read(arrived)):
+            print_line(line)
     elif at.rank == 0 and any(offer["checkpoints"] for offer in offers):
         note("starts anew: no iteration has a checkpoint that all hosts can use.")
     return newest
