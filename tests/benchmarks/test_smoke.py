@@ -54,3 +54,18 @@ def test_a_peer_that_is_not_there_is_told_and_the_others_are_measured(tmp_path: 
 
     assert "Syne Tune was left out" in done.stdout
     assert "bandstand tune / bare processes" in done.stdout
+
+
+def test_a_drill_kills_and_resumes_and_says_so(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.drills", "--kills", "2", "--seed", "3"],
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=250,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 kills (" in done.stdout.splitlines()[-1]
+    assert list(tmp_path.iterdir()) == []

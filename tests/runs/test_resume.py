@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from bandstand.runs import schema
 from bandstand.runs.ledger import history
 from bandstand.runs.record import Record
 from bandstand.runs.stopping import request_stop
@@ -497,6 +498,26 @@ def test_the_run_time_limit_counts_what_was_used_and_not_the_time_in_which_nobod
         connection.execute("UPDATE tuning_jobs SET seen = 5030")
     with Claim.make(record) as claim:
         assert claim_tuning(record, "tuning", claim, 9000.0).used == 90.0
+
+
+def test_a_home_of_an_earlier_schema_is_brought_up_to_date_and_its_lost_job_resumed(
+    record, tuning, launch, crash, mark
+):
+    plan = tuning(STEPS, jobs=3, parallel=1, max_resource=None, environment=dict([mark]))
+    launcher = launch(plan)
+    until(lambda: any(row.status == "Completed" for row in training_jobs(record)))
+    crash(launcher, "everything")
+    added = [statement.split() for statement in schema.MIGRATIONS[1]]
+    for _, _, table, _, _, column, *_ in added:
+        record.read(f"ALTER TABLE {table} DROP COLUMN {column}")
+    record.read("PRAGMA user_version = 1")
+    record.close()
+    with Record.open(record.home) as again:
+        assert [row.attempt for row in training_jobs(again)] == [1] * len(training_jobs(again))
+        assert launch("tuning").communicate(timeout=DEADLINE_SECONDS)[0].splitlines()[-1] == "Completed"
+        assert show(again, "tuning")["status"] == "Completed"
+        assert_each_point_once(again)
+        assert_decisions_replay(again, plan)
 
 
 def test_a_job_that_loses_its_owner_twice_is_begun_a_third_time(
