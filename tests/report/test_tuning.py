@@ -53,7 +53,7 @@ def test_what_max_resource_and_the_rungs_saved_is_kept_apart(tuning: Job) -> Non
     assert "MaxResource saved     70 iterations (14 %)" in text
     assert "stopping early saved  91 iterations (18 %)" in text
     assert "not run yet           276 iterations (55 %)" in text  # the four numbers add up to 500
-    assert "stopped early         3 jobs: 2 after 9, 1 after 27 iterations" in text
+    assert "stopped early         3 jobs: 2 at rung 9, 1 at rung 27" in text
     assert "at MaxResource        1 job, after 30 iterations" in text
     assert "billable time         2 min 30 s" in text
     assert "instance time         7 min 30 s (3 hosts)" in text
@@ -62,6 +62,8 @@ def test_what_max_resource_and_the_rungs_saved_is_kept_apart(tuning: Job) -> Non
 def test_iterations_run_after_the_decision_to_stop_are_told_apart(tuning: Job) -> None:
     tuning["training_jobs"][2]["iterations"] = 13
     assert ", 4 of them while a stop was on its way" in "\n".join(summary_text(PLAIN, tuning))
+    tuning["training_jobs"][2]["stop"]["reports"] = 12  # overtaken three reports after the rung
+    assert ", 1 of them while a stop was on its way" in "\n".join(summary_text(PLAIN, tuning))
 
 
 def test_what_the_median_rule_saved_is_told(tuning: Job) -> None:

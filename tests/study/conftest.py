@@ -5,9 +5,13 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 import pytest
+from hypothesis import settings
 
 from bandstand.request.ranges import CategoricalRange, ContinuousRange, IntegerRange
 from bandstand.study import Decision, Ended, Event, Reported, Started, Stop, Study, StudySpec
+
+settings.register_profile("no deadline", deadline=None)  # how long an example takes is the machine's affair
+settings.load_profile("no deadline")
 
 RANGES = (
     IntegerRange("num_round", 100, 200),

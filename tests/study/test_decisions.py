@@ -16,6 +16,14 @@ def test_a_stop_at_a_rung_is_told_with_place_cut_off_and_whom_it_was_compared_wi
     )
 
 
+def test_a_stop_some_reports_after_the_rung_says_that_others_have_overtaken() -> None:
+    reason = StopReason("rung", 0, 9, 3, 0.76, ((1, 0.76), (2, 0.75)), 0.725, reports=14)
+    assert reason.sentence() == (
+        "Stopped after 14 reports, overtaken at rung 9 of bracket 0: the best since, 0.725, is place 3 of 3 "
+        "and only the best one goes on (cut-off 0.76); compared with training jobs 1, 2."
+    )
+
+
 def test_two_at_a_rung_are_told_in_the_singular() -> None:
     reason = StopReason("rung", 1, 3, 2, 0.76, ((1, 0.76),), 0.7)
     assert reason.sentence().endswith(

@@ -68,47 +68,54 @@ def check_against_history(played, spec: StudySpec) -> None:
     """Work every decision of Hyperband out again from the reports alone, in the plainest way."""
     curves: dict[int, list[float]] = {}
     stopped: set[int] = set()
+    sign = -1 if spec.goal == "maximize" else 1
     for place, entry in enumerate(played.record):
         if not isinstance(entry, Reported) or entry.trial in stopped:
             continue
-        curves.setdefault(entry.trial, []).append(entry.value)
-        resource = len(curves[entry.trial])
+        own = curves.setdefault(entry.trial, [])
+        own.append(entry.value)
         following = played.record[place + 1] if place + 1 < len(played.record) else None
         stop = following if isinstance(following, Stop) and following.trial == entry.trial else None
         if stop is not None:
             stopped.add(entry.trial)
-            assert resource >= spec.min_resource
+            assert len(own) >= spec.min_resource
+            assert stop.reason.reports == len(own)
         bracket = played.study.bracket(entry.trial)
-        if resource == spec.max_resource:
+        if len(own) == spec.max_resource:
             assert stop is not None
-            assert (stop.reason.kind, stop.reason.rung) == ("max_resource", resource)
+            assert (stop.reason.kind, stop.reason.rung) == ("max_resource", len(own))
             continue
-        if resource not in levels(spec.min_resource, spec.max_resource)[bracket:]:
+        come_to = [n for n in levels(spec.min_resource, spec.max_resource)[bracket:] if n <= len(own)]
+        if not come_to:
             assert stop is None
             continue
+        level = come_to[-1]
+        since = [value for value in own[level - 1 :] if usable(value)]
+        value = min(since, key=lambda each: sign * each) if usable(own[level - 1]) else own[level - 1]
         others = {
-            trial: curve[resource - 1]
+            trial: curve[level - 1]
             for trial, curve in curves.items()
-            if trial != entry.trial and len(curve) >= resource and usable(curve[resource - 1])
+            if trial != entry.trial and len(curve) >= level and usable(curve[level - 1])
         }
-        sign = -1 if spec.goal == "maximize" else 1
-        ahead = [t for t, v in others.items() if (sign * v, t) < (sign * entry.value, entry.trial)]
-        goes_on = usable(entry.value) and len(ahead) + 1 <= ceil((len(others) + 1) / 3)
+        ahead = [t for t, v in others.items() if (sign * v, t) < (sign * value, entry.trial)]
+        goes_on = usable(value) and len(ahead) + 1 <= ceil((len(others) + 1) / 3)
         assert (stop is None) == goes_on
         if stop is not None:
             assert stop.reason.kind == "rung"
-            assert (stop.reason.bracket, stop.reason.rung) == (bracket, resource)
+            assert (stop.reason.bracket, stop.reason.rung) == (bracket, level)
+            assert stop.reason.overtaken == (len(own) > level)
             assert dict(stop.reason.compared) == others
-            if usable(entry.value):
+            if usable(value):
+                assert stop.reason.value == value
                 assert stop.reason.rank == len(ahead) + 1
-                best_first = sorted([*others.values(), entry.value], key=lambda value: sign * value)
+                best_first = sorted([*others.values(), value], key=lambda each: sign * each)
                 assert stop.reason.cutoff == best_first[ceil(len(best_first) / 3) - 1]
             else:
                 assert stop.reason.rank == len(others) + 1
-            assert str(resource) in stop.reason.sentence()
+            assert str(level) in stop.reason.sentence()
 
 
-def check_each_level_lets_somebody_go_on(played, spec: StudySpec) -> None:
+def check_each_rung_lets_somebody_go_on(played, spec: StudySpec) -> None:
     counts: Counter[int] = Counter()
     came: set[int] = set()
     went_on: set[int] = set()
@@ -118,19 +125,19 @@ def check_each_level_lets_somebody_go_on(played, spec: StudySpec) -> None:
             counts[entry.trial] += 1
             resource = counts[entry.trial]
             if (
-                resource < spec.max_resource
+                resource in levels(spec.min_resource, spec.max_resource)
                 and usable(entry.value)
                 and not over(stops, entry.trial, resource)
             ):
                 came.add(resource)
-                if entry.trial not in stops or stops[entry.trial].reason.rung != resource:
+                if entry.trial not in stops or stops[entry.trial].reason.reports != resource:
                     went_on.add(resource)
     assert came == went_on
 
 
 def over(stops: dict[int, Stop], trial: int, resource: int) -> bool:
     """Whether the trial had been stopped before it made that many reports."""
-    return trial in stops and stops[trial].reason.rung < resource
+    return trial in stops and stops[trial].reason.reports < resource
 
 
 @any_fixture
@@ -158,7 +165,7 @@ def test_any_study_ends_within_its_budget_and_every_decision_works_out_again(
         assert played.considered() <= spec.jobs * spec.max_resource
         if not any(stop.reason.kind == "failures" for stop in played.stops().values()):
             check_against_history(played, spec)
-            check_each_level_lets_somebody_go_on(played, spec)
+            check_each_rung_lets_somebody_go_on(played, spec)
     else:
         kinds = {stop.reason.kind for stop in played.stops().values()}
         assert kinds <= {"failures", "median", "target", "not_improving", "converged"}

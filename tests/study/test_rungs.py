@@ -111,3 +111,10 @@ def test_a_value_that_is_not_finite_is_placed_last_and_moves_nobody(bad: float, 
 def test_a_value_that_is_not_finite_goes_on_nowhere_even_alone() -> None:
     verdict = Rung(True).judge(1, nan)
     assert (verdict.goes_on, verdict.rank, verdict.cutoff, verdict.compared) == (False, 1, None, ())
+
+
+@pytest.mark.parametrize(("maximize", "better"), [(True, 0.7), (False, 0.5)])
+def test_the_better_of_two_objectives_is_the_one_nearer_to_the_goal(maximize: bool, better: float) -> None:
+    rung = Rung(maximize)
+    assert rung.better(0.5, 0.7) == rung.better(0.7, 0.5) == better
+    assert rung.better(0.5, nan) == 0.5

@@ -58,13 +58,13 @@ def test_nothing_is_stopped_before_the_minimum(make_spec: MakeSpec) -> None:
     tell(study, [Started(29), Started(30), *reports(29, 0.9, 0.9, 0.9)])
     assert tell(study, reports(30, 0.1, nan)) == []
     (stop,) = tell(study, reports(30, 0.1))
-    assert stop == Stop(30, StopReason("rung", 0, 3, 2, 0.9, ((29, 0.9),), 0.1))
+    assert stop == Stop(30, StopReason("rung", 0, 3, 2, 0.9, ((29, 0.9),), 0.1, 3))
 
 
 def test_everything_is_stopped_at_the_maximum_even_the_best(make_spec: MakeSpec) -> None:
     study = Study(make_spec(min_resource=2, max_resource=5))
     assert tell(study, [Started(1), *reports(1, 0.1, 0.2, 0.3, 0.4)]) == []
-    assert tell(study, reports(1, 0.5)) == [Stop(1, StopReason("max_resource", 0, 5, value=0.5))]
+    assert tell(study, reports(1, 0.5)) == [Stop(1, StopReason("max_resource", 0, 5, value=0.5, reports=5))]
     assert tell(study, reports(1, 0.6, 0.7)) == []
 
 
@@ -72,7 +72,7 @@ def test_minimum_equal_to_maximum_stops_at_the_maximum_only(make_spec: MakeSpec)
     study = Study(make_spec(min_resource=2, max_resource=2))
     assert tell(study, [Started(1), *reports(1, nan)]) == []
     (stop,) = tell(study, reports(1, nan))
-    assert to_document(stop) == to_document(Stop(1, StopReason("max_resource", 0, 2, value=nan)))
+    assert to_document(stop) == to_document(Stop(1, StopReason("max_resource", 0, 2, value=nan, reports=2)))
 
 
 def test_a_trial_is_compared_with_trials_of_other_brackets_but_stopped_in_its_own(
@@ -100,7 +100,44 @@ def test_reports_after_a_stop_or_an_end_change_nothing(make_spec: MakeSpec) -> N
     tell(study, [Started(7), *reports(7, 0.7, 0.7, 0.7), Started(8)])
     (later,) = tell(study, reports(8, 0.6, 0.6, 0.55))
     assert isinstance(later, Stop)
-    assert later.reason == StopReason("rung", 1, 3, 2, 0.7, ((7, 0.7),), 0.55)
+    assert later.reason == StopReason("rung", 1, 3, 2, 0.7, ((7, 0.7),), 0.55, 3)
+
+
+def _passed_the_first_rung_alone(make_spec: MakeSpec) -> Study:
+    """Training job 14 has passed rung 1 with 0.5, before 15 and 16 came to it with 0.6 and 0.7."""
+    study = Study(make_spec())
+    starts: list[Event] = [Started(14), Started(15), Started(16)]
+    assert tell(study, [*starts, *reports(14, 0.5), *reports(15, 0.6), *reports(16, 0.7)]) == []
+    return study
+
+
+def test_a_trial_that_passed_a_rung_early_is_stopped_once_later_ones_have_overtaken_it(
+    make_spec: MakeSpec,
+) -> None:
+    study = _passed_the_first_rung_alone(make_spec)
+    others = ((15, 0.6), (16, 0.7))
+    assert tell(study, reports(14, 0.55)) == [
+        Stop(14, StopReason("rung", 0, 1, 3, 0.7, others, value=0.55, reports=2))
+    ]
+
+
+def test_a_trial_whose_best_report_since_a_rung_reaches_the_cut_off_goes_on(make_spec: MakeSpec) -> None:
+    study = _passed_the_first_rung_alone(make_spec)
+    assert tell(study, reports(14, 0.75)) == []
+    assert tell(study, [Started(17), *reports(17, 0.1)])  # one more at the rung, so that two go on
+    assert tell(study, [Started(18), *reports(18, 0.65)]) == []
+    assert tell(study, reports(16, nan)) == []
+    (stop,) = tell(study, reports(15, 0.61))
+    assert (stop.trial, stop.reason.rank, stop.reason.cutoff) == (15, 3, 0.65)
+
+
+def test_the_next_rung_compares_what_was_reported_there_whatever_was_reported_before(
+    make_spec: MakeSpec,
+) -> None:
+    study = Study(make_spec())
+    tell(study, [Started(14), Started(7), *reports(7, 0.1, 0.2, 0.6)])
+    (stop,) = tell(study, reports(14, 0.5, 0.9, 0.5))
+    assert stop.reason == StopReason("rung", 0, 3, 2, 0.6, ((7, 0.6),), 0.5, 3)
 
 
 def test_nan_and_infinity_stop_their_trial_and_leave_the_cut_off_of_others_alone(make_spec: MakeSpec) -> None:

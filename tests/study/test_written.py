@@ -35,6 +35,7 @@ reasons = st.builds(
     maybe,
     st.lists(st.tuples(trials, numbers), max_size=5).map(tuple),
     maybe,
+    st.none() | st.integers(1, 20_000),
 )
 entries = st.one_of(
     st.builds(Started, trials),
@@ -66,3 +67,10 @@ def test_an_unknown_type_is_refused_with_the_known_ones() -> None:
 def test_a_missing_key_is_named() -> None:
     with pytest.raises(InputError, match=r"type 'reported' in the record lacks the key 'value'"):
         from_document({"type": "reported", "trial": 1})
+
+
+def test_a_stop_recorded_without_its_reports_was_made_at_its_rung() -> None:
+    stop = Stop(2, StopReason("rung", 0, 9, 2, 0.8, ((1, 0.8),), 0.7, reports=9))
+    document = to_document(stop)
+    del document["reason"]["reports"]
+    assert from_document(document) == stop

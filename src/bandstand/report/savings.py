@@ -48,11 +48,11 @@ def _hyperband(job: Document) -> bool:
 
 def _rungs(job: Document, savings: Document) -> list[tuple[str, str]]:
     rungs = {int(rung): number for rung, number in (savings.get("stopped_at") or {}).items()}
-    places = ", ".join(f"{number} after {rung}" for rung, number in sorted(rungs.items()))
+    places = ", ".join(f"{number} at rung {rung}" for rung, number in sorted(rungs.items()))
     most = (job.get("limits") or {}).get("max_resource")
     reached = savings.get("reached_max_resource") or 0
     return [
-        ("stopped early", f"{count(sum(rungs.values()), 'job')}: {places} iterations" if rungs else "no job"),
+        ("stopped early", f"{count(sum(rungs.values()), 'job')}: {places}" if rungs else "no job"),
         ("at MaxResource", f"{count(reached, 'job')}, after {most} iterations" if reached else "no job"),
     ]
 
@@ -77,7 +77,8 @@ def _iterations(job: Document, savings: Document, by: str) -> list[tuple[str, st
 def _late(row: Document) -> int:
     """How many iterations a job ran after it was decided to stop it."""
     stop = row.get("stop") or {}
-    return max(0, row["iterations"] - stop["rung"]) if stop.get("rung") else 0
+    decided = stop.get("reports") or stop.get("rung")
+    return max(0, row["iterations"] - decided) if decided else 0
 
 
 def _run(savings: Document) -> str:

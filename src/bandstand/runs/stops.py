@@ -32,6 +32,7 @@ def stop_document(reason: StopReason, name_of: Callable[[int], str]) -> dict[str
         "cutoff": finite(reason.cutoff),
         "compared": compared,
         "value": finite(reason.value),
+        "reports": reason.reports,
         "reason": reason.sentence(),
     }
 
@@ -51,6 +52,7 @@ def plain_stop(kind: str, reason: str) -> dict[str, Any]:
         "cutoff": None,
         "compared": [],
         "value": None,
+        "reports": None,
         "reason": reason,
     }
 

@@ -53,7 +53,9 @@ class StopReason:
             compared.
         compared: (trial, objective) of every other trial that had made as many reports, the last one finite;
             for "median" (trial, running average).
-        value: The trial's objective at that report.
+        value: The trial's objective that was compared: that at the rung or, later, its best one since.
+        reports: How many reports it had made, where a report was the cause; more than `rung` where it had
+            passed that rung and was overtaken.
     """
 
     kind: StopKind
@@ -63,6 +65,7 @@ class StopReason:
     cutoff: float | None = None
     compared: tuple[tuple[int, float], ...] = ()
     value: float | None = None
+    reports: int | None = None
 
     def sentence(self) -> str:
         """The reason in words, for `show`, `report` and the live view."""
@@ -72,17 +75,25 @@ class StopReason:
             return self._median_sentence()
         if self.kind != "rung":
             return _ENDED_FROM_OUTSIDE[self.kind]
-        where = f"Stopped at rung {self.rung} of bracket {self.bracket}"
         value = float("nan") if self.value is None else self.value
+        where = f"Stopped at rung {self.rung} of bracket {self.bracket}: "
         if not usable(value):
-            return f"{where}: the objective is not a finite number ({value:.6g}), which is worse than any."
+            return f"{where}the objective is not a finite number ({value:.6g}), which is worse than any."
+        if self.overtaken:
+            where = f"Stopped after {self.reports} reports, overtaken at rung {self.rung} of bracket "
+            where += f"{self.bracket}: the best since, "
         placed = len(self.compared) + 1
         kept = places_kept(placed)
         go_on = "only the best one goes on" if kept == 1 else f"the best {kept} go on"
         return (
-            f"{where}: {value:.6g} is place {self.rank} of {placed} and {go_on} "
+            f"{where}{value:.6g}{',' if self.overtaken else ''} is place {self.rank} of {placed} and {go_on} "
             f"(cut-off {self.cutoff:.6g}); compared with {self._others()}."
         )
+
+    @property
+    def overtaken(self) -> bool:
+        """Whether it had passed the rung, and lost its place to those that came later."""
+        return self.kind == "rung" and self.reports is not None and self.reports != self.rung
 
     def _median_sentence(self) -> str:
         where = f"Stopped at report {self.rung} by the median rule"

@@ -88,4 +88,4 @@ class MedianRule:
         if usable(value) and not worse:
             return None
         compared = tuple(sorted(level.by_trial.items()))
-        return StopReason("median", rung=resource, cutoff=median, compared=compared, value=value)
+        return StopReason("median", None, resource, None, median, compared, value, resource)

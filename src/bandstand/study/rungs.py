@@ -8,6 +8,7 @@ Hyperparameter Tuning", MLSys 2020, for rungs that wait for nobody.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass, field
 
 FACTOR = 3
@@ -126,18 +127,30 @@ class Rung:
 
         Args:
             trial: The trial's number; its own objective has been entered.
-            value: Its objective.
+            value: What it is judged by: that objective, or its best one since.
         """
         compared = tuple(sorted(item for item in self.values.items() if item[0] != trial))
+        ranked = sorted(self._key(*other) for other in compared)
         if not usable(value):
-            cutoff = self._best(places_kept(len(compared))) if compared else None
-            return Verdict(False, len(compared) + 1, cutoff, compared)
-        kept = places_kept(len(self.values))
-        rank = 1 + sum(self._key(*other) < self._key(trial, value) for other in compared)
-        return Verdict(rank <= kept, rank, self._best(kept), compared)
+            cutoff = self._value(ranked[places_kept(len(ranked)) - 1]) if ranked else None
+            return Verdict(False, len(ranked) + 1, cutoff, compared)
+        own = self._key(trial, value)
+        rank = 1 + bisect_left(ranked, own)
+        ranked.insert(rank - 1, own)
+        kept = places_kept(len(ranked))
+        return Verdict(rank <= kept, rank, self._value(ranked[kept - 1]), compared)
 
-    def _best(self, rank: int) -> float:
-        return sorted(self.values.items(), key=lambda item: self._key(*item))[rank - 1][1]
+    def better(self, one: float, other: float) -> float:
+        """The better of two objectives of one trial; what cannot be compared is never better.
+
+        Args:
+            one: The objective to prefer where neither is better.
+            other: Another one.
+        """
+        return other if usable(other) and self._key(0, other) < self._key(0, one) else one
 
     def _key(self, trial: int, value: float) -> tuple[float, int]:
         return (-value if self.maximize else value, trial)
+
+    def _value(self, key: tuple[float, int]) -> float:
+        return -key[0] if self.maximize else key[0]

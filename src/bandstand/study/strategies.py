@@ -53,6 +53,7 @@ class Hyperband:
         self._brackets = bracket_rungs(spec.min_resource, self._max)
         self._dealt = dealt_brackets(bracket_sizes(len(self._brackets)), spec.jobs)
         self._rungs = {level: Rung(spec.maximize) for level in self._brackets[0]}
+        self._passed: dict[int, tuple[int, float]] = {}  # the last rung, and the best objective since
 
     def bracket(self, trial: int) -> int:
         """The bracket that the trial's number is dealt to."""
@@ -63,17 +64,26 @@ class Hyperband:
         return self._brackets[bracket]
 
     def judge(self, trial: int, resource: int, value: float) -> StopReason | None:
-        """Stop at the maximum, and at a rung of its bracket where it is not among the best third."""
+        """Stop at the maximum, and where the trial is not, or no longer, among the best third of its rung.
+
+        A trial is looked at again at each report: those that came to its rung after it may have moved the
+        cut-off beyond all that it has reported since.
+        """
         bracket = self.bracket(trial)
         if resource >= self._max:
-            return StopReason("max_resource", bracket=bracket, rung=resource, value=value)
-        rung = self._rungs.get(resource)
-        if rung is None:
+            return StopReason("max_resource", bracket, resource, value=value, reports=resource)
+        if resource in self._rungs:
+            self._rungs[resource].enter(trial, value)
+        if resource in self._brackets[bracket]:
+            level, best = resource, value
+        elif trial in self._passed:
+            level, best = self._passed[trial]
+            best = self._rungs[level].better(best, value)
+        else:
             return None
-        rung.enter(trial, value)
-        if resource not in self._brackets[bracket]:
-            return None
-        verdict = rung.judge(trial, value)
+        self._passed[trial] = level, best
+        verdict = self._rungs[level].judge(trial, best)
         if verdict.goes_on:
             return None
-        return StopReason("rung", bracket, resource, verdict.rank, verdict.cutoff, verdict.compared, value)
+        found = (verdict.rank, verdict.cutoff, verdict.compared)
+        return StopReason("rung", bracket, level, *found, value=best, reports=resource)

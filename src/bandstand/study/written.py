@@ -87,6 +87,7 @@ def _reason_out(reason: StopReason) -> Document:
         "cutoff": _number_out(reason.cutoff),
         "compared": [[trial, _number_out(value)] for trial, value in reason.compared],
         "value": _number_out(reason.value),
+        "reports": reason.reports,
     }
 
 
@@ -99,6 +100,7 @@ def _reason_in(document: Mapping[str, Any]) -> StopReason:
         cutoff=_number_in(document["cutoff"]),
         compared=tuple((trial, float(value)) for trial, value in document["compared"]),
         value=_number_in(document["value"]),
+        reports=document.get("reports", document["rung"]),
     )
 
 
