@@ -9,8 +9,12 @@ MARKETING := examples/direct_marketing
 TORCH_BIN := .venv-horovod/bin
 TORCH_EXTRAS := horovod,xgboost,launch,local,report,examples
 
+SDKS := $(HOME)/.cache/bandstand
+SDK_v2 := 'sagemaker<3'
+SDK_v3 := 'sagemaker>=3,<4'
+
 .DEFAULT_GOAL := help
-.PHONY: help tune test image images lock test-docker test-horovod horovod-wheel digits convergence bench-horovod check format drills clean python-as-asked
+.PHONY: help tune test test-interop image images lock test-docker test-horovod horovod-wheel digits convergence bench-horovod check format drills clean python-as-asked
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*##/\t/' | expand -t 12
@@ -90,6 +94,16 @@ lock: .venv/.run  ## pin anew what the image installs
 
 test-docker: .venv/.dev images  ## the tests that need a container engine; skips nothing (needs docker-registry)
 	@BANDSTAND_TEST_DOCKER=1 $(BIN)/python -m pytest tests/docker $(ARGS)
+
+# SageMaker's SDKs are clients to be served, never dependencies: 1.2 GB, kept in the user's cache.
+$(SDKS)/sdk-%/.made:
+	@echo "Installing SageMaker's Python SDK ($*) into $(@D) (some minutes the first time)"
+	@test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
+	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check $(SDK_$*)
+	@touch $@
+
+test-interop: .venv/.dev image $(SDKS)/sdk-v2/.made $(SDKS)/sdk-v3/.made  ## local mode of SageMaker's SDKs with the image; skips nothing
+	@BANDSTAND_TEST_INTEROP=1 BANDSTAND_SDKS=$(SDKS) $(BIN)/python -m pytest tests/interop $(ARGS)
 
 check: .venv/.dev  ## lint, format, types, direction of imports
 	@$(BIN)/ruff check .

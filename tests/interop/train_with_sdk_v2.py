@@ -21,7 +21,12 @@ estimator = Estimator(
     role="arn:aws:iam::111122223333:role/Training",
     instance_count=2,
     instance_type="local",
-    hyperparameters={"algorithm": "xgboost", "num_round": 4, "objective": "binary:logistic", "eval_metric": "auc"},
+    hyperparameters={
+        "algorithm": "xgboost",
+        "num_round": 4,
+        "objective": "binary:logistic",
+        "eval_metric": "auc",
+    },
     environment={"BANDSTAND_THREADS": "1"},
     output_path=(root / "out").as_uri(),
     sagemaker_session=session,

@@ -22,7 +22,12 @@ trainer = ModelTrainer(
     role="arn:aws:iam::111122223333:role/Training",
     base_job_name="local-mode",
     compute=Compute(instance_type="local_cpu", instance_count=2),
-    hyperparameters={"algorithm": "xgboost", "num_round": 4, "objective": "binary:logistic", "eval_metric": "auc"},
+    hyperparameters={
+        "algorithm": "xgboost",
+        "num_round": 4,
+        "objective": "binary:logistic",
+        "eval_metric": "auc",
+    },
     environment={"BANDSTAND_THREADS": "1"},
     local_container_root=str(root),
 )
