@@ -53,13 +53,17 @@ class Host:
 
     def wait_for(self, text: str, *, times: int = 1) -> None:
         """Wait until the host has written a text on either stream."""
+        assert self.writes(text, times=times), f"no {text!r} in: {self.output}"
+
+    def writes(self, text: str, *, times: int = 1) -> bool:
+        """Wait until a text is there, or nothing more can come; whether it is there."""
 
         def seen() -> bool:
             return self.output.count(text) >= times or not any(t.is_alive() for t in self.readers)
 
         with self.changed:
             assert self.changed.wait_for(seen, DEADLINE), f"no {text!r} in: {self.output}"
-        assert self.output.count(text) >= times, f"no {text!r} in: {self.output}"
+        return self.output.count(text) >= times
 
     @property
     def output(self) -> str:

@@ -133,7 +133,8 @@ def test_a_random_part_is_killed_at_random_moments(cluster: Launcher, seed: int)
     for _ in range(dice.choice([1, 1, 2])):
         job = cluster(hosts, SCRIPT, environment=environment)
         line = dice.choice(["iteration=", "begins to write", "has half of"])
-        job[0].wait_for(line, times=dice.randint(1, 4)) if dice.random() < 0.8 else None
+        if dice.random() < 0.8:
+            job[0].writes(line, times=dice.randint(1, 4))  # a job that was nearly done may end before
         victim = dice.choice(["all", *range(hosts)])
         if victim == "all":
             cluster.kill()
