@@ -3,10 +3,14 @@
 Each file holds an extra's packages with everything that they need, and the hash of the one file of each that
 may be installed. All files of an accelerator are resolved together, so that any of them fit one another.
 Only the standard library and pip are used.
+
+PyTorch for GPUs needs packages that not every index has; where they are missing, leave its extra alone:
+`python docker/lock.py cuda --without horovod`.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
@@ -30,10 +34,16 @@ TOOLKIT = (
 """What sagemaker-training 5.1.4 requires; the two packages that have no wheel are pinned in wheels.py."""
 
 
-def main() -> int:
-    """Write the files of both accelerators."""
-    for accelerator in ("cpu", "cuda"):
-        wanted = extras(accelerator)
+def main(words: Sequence[str] | None = None) -> int:
+    """Write the files of one accelerator, or of both."""
+    parser = argparse.ArgumentParser(description="Pin what the image installs, in docker/lock.")
+    parser.add_argument("accelerators", nargs="*", default=["cpu", "cuda"], metavar="cpu|cuda")
+    parser.add_argument(
+        "--without", action="append", default=[], metavar="EXTRA", help="leave an extra alone"
+    )
+    chosen = parser.parse_args(words)
+    for accelerator in chosen.accelerators:
+        wanted = {extra: names for extra, names in extras(accelerator).items() if extra not in chosen.without}
         everything = resolve([name for names in wanted.values() for name in names], accelerator)
         pins = [f"{name}=={version}" for name, version, _ in everything]
         folder = HERE / "lock" / accelerator

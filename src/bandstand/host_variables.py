@@ -67,6 +67,12 @@ def _addresses(text: str) -> Mapping[str, str]:
     return {str(host): str(ipaddress.ip_address(address)) for host, address in found.items()}
 
 
+def _install(text: str) -> bool:
+    if text != "install":
+        raise ValueError(text)
+    return True
+
+
 def _goal(text: str) -> str:
     if text not in ("maximize", "minimize"):
         raise ValueError(text)
@@ -78,6 +84,7 @@ THREADS = HostVariable("BANDSTAND_THREADS", "a whole number, 1 to 4096", _betwee
 START_TIMEOUT = HostVariable("BANDSTAND_START_TIMEOUT", "seconds, more than 0", _seconds)
 PORT = HostVariable("BANDSTAND_PORT", "a port, 0 to 65535", _between(0, 65_535))
 GOAL = HostVariable("BANDSTAND_GOAL", "maximize or minimize", _goal)
+REQUIREMENTS = HostVariable("BANDSTAND_REQUIREMENTS", "install, or nothing", _install)
 LISTEN_FD = HostVariable("BANDSTAND_LISTEN_FD", "the number of a descriptor", _between(0, 1 << 20))
 KEY = HostVariable("BANDSTAND_KEY", "hexadecimal digits, two for each byte", bytes.fromhex, is_secret=True)
 HOST_MAP = HostVariable("BANDSTAND_HOST_MAP", 'JSON such as {"algo-1": "127.0.0.2"}', _addresses)
@@ -86,4 +93,4 @@ REPORTED = HostVariable(
 )
 
 SET_BY_USERS = (RANKS_PER_HOST, THREADS, START_TIMEOUT, PORT, GOAL)
-"""Those that a request may set; the others are for programs that start hosts."""
+"""Those that a request may set; the others are for images and for programs that start hosts."""

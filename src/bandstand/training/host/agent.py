@@ -105,12 +105,12 @@ class Agent:
             required = self._program.requirements
             if required is None:
                 return None
-            from bandstand.training.host import requirements
-
-            if not requirements.wanted(self._job.environ):
+            if not self._job.settings.requirements:
                 self._err.say(f"{required} is not installed; the packages here are used.")
                 return None
-            added = requirements.install(required, self._job.environ, self._events, self._err)
+            from bandstand.training.host.requirements import install
+
+            added = install(required, self._job.environ, self._events, self._err)
         except BandstandError as error:
             return error
         if added is None:

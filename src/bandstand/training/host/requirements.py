@@ -15,14 +15,7 @@ from bandstand.errors import InputError
 from bandstand.training.host.events import Events
 from bandstand.training.host.relay import Relay, Stream
 
-VARIABLE = "BANDSTAND_REQUIREMENTS"
-"""`install` in an image, whose packages nobody else uses."""
 _KILL_AFTER = 5.0
-
-
-def wanted(environ: Mapping[str, str]) -> bool:
-    """Whether requirements are installed here; elsewhere the packages that are there are used."""
-    return environ.get(VARIABLE) == "install"
 
 
 def install(file: Path, environ: Mapping[str, str], events: Events, err: Stream) -> dict[str, str] | None:

@@ -14,6 +14,7 @@ from bandstand.host_variables import (
     LISTEN_FD,
     PORT,
     RANKS_PER_HOST,
+    REQUIREMENTS,
     START_TIMEOUT,
     THREADS,
     HostVariable,
@@ -38,6 +39,7 @@ class Settings:
         start_timeout: Seconds in which all hosts must have joined.
         ranks_per_host: Ranks that every host starts.
         threads: Threads per rank, None to share this host's cores.
+        requirements: Whether a program's requirements.txt is installed before it starts.
         goal: `maximize` or `minimize` of the tuning objective, None if not told.
     """
 
@@ -48,6 +50,7 @@ class Settings:
     start_timeout: float = DEFAULT_START_TIMEOUT
     ranks_per_host: int = 1
     threads: int | None = None
+    requirements: bool = False
     goal: str | None = None
 
 
@@ -78,6 +81,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         start_timeout=read(START_TIMEOUT, DEFAULT_START_TIMEOUT),
         ranks_per_host=read(RANKS_PER_HOST, 1),
         threads=read(THREADS, None),
+        requirements=read(REQUIREMENTS, False),
         goal=read(GOAL, None),
     )
     if problems:
