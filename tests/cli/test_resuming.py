@@ -84,14 +84,13 @@ def test_a_killed_tuning_job_goes_on_with_its_finished_jobs_in_the_table(
     shell = terminal("-m", "bandstand.cli", "tune", "--resume", "digits", width=110)
     shell.wait_for(lambda screen: "1 of 3 jobs ended, 2 running" in screen.text)
     assert any(line.split()[:1] == ["1"] and "Completed" in line for line in shell.screen.lines)
-    said = "digits goes on: 1 of 3 training jobs have ended, 2 run on"
+    said = "digits goes on: 1 of 3 training jobs have ended, 2 still run"
     assert said in "\n".join(shell.screen.everything)
     (folder / "go").touch()
     assert shell.end() == 0
     assert "digits  Completed  3 jobs: 3 completed" in "\n".join(shell.screen.everything)
     after = json.loads(bandstand("show", "digits", "--json").stdout)
     assert after["training_jobs"][0] == before["training_jobs"][0]
-    assert [job["attempts"] for job in after["training_jobs"]] == [1, 1, 1]
 
 
 def test_a_killed_training_job_goes_on_and_tells_its_facts_as_json(

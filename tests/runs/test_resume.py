@@ -203,7 +203,7 @@ def test_a_job_that_still_runs_goes_on_and_is_not_begun_again(record, tuning, la
     crash(first, "launcher")
     hosts = running(mark)
     second = launch("tuning")
-    until(lambda: "goes on: 0 of 1 training jobs have ended, 1 run on" in second.stdout.readline())
+    until(lambda: "goes on: 0 of 1 training jobs have ended, 1 still run" in second.stdout.readline())
     assert running(mark) == hosts
     (tmp_path / "gate").touch()
     assert second.communicate(timeout=DEADLINE_SECONDS)[0].splitlines()[-1] == "Completed"

@@ -128,3 +128,12 @@ def test_changes_that_cannot_be_simulated_are_refused(record, recorded, changes,
     with pytest.raises(InputError) as caught:
         what_if(record, recorded(), changes)
     assert words in str(caught.value)
+
+
+def test_time_in_which_no_launcher_ran_the_tuning_job_does_not_count(record, recorded):
+    name = recorded()
+    before = what_if(record, name, [])
+    with record.transaction() as connection:
+        connection.execute("UPDATE events SET time = time + 1000 WHERE time > 5")
+        connection.execute("UPDATE tuning_jobs SET idle = '[[5, 1005]]'")
+    assert what_if(record, name, []) == before

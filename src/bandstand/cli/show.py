@@ -37,4 +37,7 @@ def command(job: str | None, as_json: bool) -> int:
             put_lines(tuning_text(page(), document))
         else:
             put_lines(training_text(page(), document))
+        if document["resumable"] and not as_json:
+            verb = "tune" if document["kind"] == "tuning" else "train"
+            put_lines(["", f"Go on: {place().advice(f'{verb} --resume ' + document['name'])}"])
     return 0

@@ -208,6 +208,7 @@ def _count(jobs: Sequence[Followed], total: int) -> str:
     running = sum(not job.over for job in jobs)
     lost = sum(job.interrupted for job in jobs)
     parts = [f"{ended} of {total} training jobs have ended"]
-    parts += [f"{running} run on"] if running else []
-    parts += [f"{lost} were interrupted and are started again"] if lost else []
+    parts += [f"{running} still run"] if running else []
+    again = "1 was interrupted and is" if lost == 1 else f"{lost} were interrupted and are"
+    parts += [f"{again} started again"] if lost else []
     return ", ".join(parts)

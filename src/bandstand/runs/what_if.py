@@ -85,8 +85,9 @@ def recorded_curves(record: Record, name: str) -> dict[int, Curve]:
     reports: dict[int, list[tuple[float, float]]] = {}
     ends: dict[int, tuple[float, Literal["completed", "failed"] | None]] = {}
     last = 0.0
+    idle = tuning_job(record, name).idle
     for row in record.read("SELECT body, time FROM events WHERE tuning_job = ? ORDER BY seq", (name,)):
-        entry, last = from_document(json.loads(row["body"])), max(last, row["time"])
+        entry, last = from_document(json.loads(row["body"])), max(last, _ran(row["time"], idle))
         match entry:
             case Started(trial):
                 starts[trial], reports[trial] = last, []
@@ -100,6 +101,11 @@ def recorded_curves(record: Record, name: str) -> dict[int, Curve]:
         )
         for trial, start in starts.items()
     }
+
+
+def _ran(moment: float, idle: Sequence[tuple[float, float]]) -> float:
+    """A moment on a clock that stood still while no launcher ran the tuning job."""
+    return moment - sum(max(0.0, min(moment, end) - begin) for begin, end in idle)
 
 
 def _changed(spec: StudySpec, changes: Sequence[str]) -> StudySpec:
