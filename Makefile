@@ -85,9 +85,9 @@ image: .venv/.run  ## build the image with no registry at hand, as root (ARGS='-
 # All stages are built once for the default one; the others are then taken from the engine's cache.
 images: image
 	@$(BIN)/bandstand build --no-registry --target xgboost
-	@$(BIN)/bandstand build --no-registry --target horovod
+	@$(BIN)/bandstand build --no-registry --target horovod --no-check
 	@$(BIN)/bandstand build --no-registry --target xgboost --build-arg TOOLKIT=1 --tag bandstand:toolkit
-	@$(BIN)/bandstand build --no-registry --target xgboost --build-arg PARQUET= --tag bandstand:no-parquet
+	@$(BIN)/bandstand build --no-registry --target xgboost --build-arg PARQUET= --no-check --tag bandstand:no-parquet
 
 lock: .venv/.run  ## pin anew what the image installs
 	@$(BIN)/python docker/lock.py

@@ -19,7 +19,7 @@ BASE = os.environ.get("BANDSTAND_TEST_BASE", "bandstand-base:bookworm")
 
 def docker(*words: str, check: bool = True) -> str:
     """Run the docker command; return what it printed."""
-    done = subprocess.run(["docker", *words], capture_output=True, text=True, check=False, timeout=300)
+    done = subprocess.run(["docker", *words], capture_output=True, text=True, check=False, timeout=900)
     assert done.returncode == 0 or not check, done.stderr
     return done.stdout.strip()
 

@@ -146,7 +146,9 @@ def _is_here(docker: Docker, image: str) -> bool:
 
 
 def _failed(said: str) -> str:
-    lines = [line for line in said.splitlines() if line.strip()]
+    # The classic builder begins with advice on another one.
+    lines = [line for line in said.rpartition("Sending build context")[2].splitlines()[1:] if line.strip()]
+    lines = lines or [line for line in said.splitlines() if line.strip()]
     words = said.lower()
     advice = next((text for signs, text in _ADVICE if any(sign in words for sign in signs)), "")
     head = "The image was not built. The builder's last words:"

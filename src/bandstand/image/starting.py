@@ -15,6 +15,10 @@ from bandstand.image.recipe import PLATFORM
 _PROGRAM = "bandstand_probe.sh"
 _SAYS = "this image starts programs"
 _CODE = 41
+_NO_ENTRY_POINT = (
+    "nothing in it takes the word train; end the Dockerfile with "
+    'ENTRYPOINT ["python", "-m", "bandstand.training"]'
+)
 _SECRET_NAMES = ("SECRET", "PASSWORD", "TOKEN", "CREDENTIAL", "ACCESS_KEY", "API_KEY")
 
 
@@ -101,6 +105,8 @@ def _engine_platform(docker: Docker) -> str:
 
 
 def _expect(name: str, ended: _Ended, passed: bool) -> Check:
+    if not passed and "executable file not found" in ended.said:
+        return Check(name, passed, _NO_ENTRY_POINT)
     last = " / ".join(ended.said.strip().splitlines()[-2:]) or "it said nothing"
     return Check(name, passed, "" if passed else f"it ended with code {ended.code}: {last}")
 
