@@ -17,7 +17,7 @@ from bandstand.backends.file_owner import give_back
 from bandstand.backends.gpus import Gpus, list_gpus, lock_folder
 from bandstand.backends.job_folder import JobFolder
 from bandstand.backends.layout import Layout
-from bandstand.backends.leftovers import FOLDER, HOME, HOST, JOB, OWNER, Leftovers, remove
+from bandstand.backends.leftovers import FOLDER, HOME, HOST, JOB, OWNER, Removal
 from bandstand.backends.log_writer import LogWriter
 from bandstand.backends.task import Task
 from bandstand.errors import PlatformError
@@ -58,6 +58,7 @@ class ContainerLaunch:
         self._prefix = f"{task.name}-{token}"
         self._network = ""
         self._gpus: Gpus | None = None
+        self._removal: Removal | None = None
         folder.logs.mkdir(exist_ok=True)
         self.hosts = tuple(
             ContainerHost(
@@ -75,8 +76,11 @@ class ContainerLaunch:
         try:
             if self._container.gpus:
                 self._gpus = Gpus(len(self.hosts), self._container.gpus, list_gpus(), lock_folder())
-            self._make_network()
-            self._make_containers(lay_over=True)
+            network = self._engine.send("POST", "/networks/create", self._network_request())
+            try:
+                self._make_containers(lay_over=True)  # which needs the network only when they start
+            finally:
+                self._network = network.answer()["Id"]
             try:
                 self._run()
             except EngineError as error:
@@ -92,35 +96,37 @@ class ContainerLaunch:
     def see_off(self) -> None:
         """Nothing: whatever a container has started ends with it."""
 
-    def clear(self) -> str:
-        """Remove containers and network, and make all files the caller's; return what could not be done."""
+    def hand_over(self) -> str:
+        """Make all files the caller's, while the engine removes the containers."""
         containers = tuple(host.container for host in self.hosts if host.container)
-        networks = (self._network,) if self._network else ()
         try:
-            remove(self._engine, Leftovers(self._folder.path, containers, networks))
+            self._removal = Removal(self._engine, containers)
             places = (self._folder.hosts, Path(self._task.checkpoints or self._folder.checkpoints))
             give_back(self._engine, self._container.image, places, self._labels(""))
         except (PlatformError, OSError) as error:
             return str(error)
         return ""
 
-    def close(self) -> None:
-        """Let the job's GPUs go."""
+    def close(self) -> str:
+        """Let the job's GPUs go; remove its network when all containers are gone."""
         if self._gpus is not None:
             self._gpus.close()
+        containers = tuple(host.container for host in self.hosts if host.container)
+        try:
+            removal = self._removal or Removal(self._engine, containers)
+            removal.finish((self._network,) if self._network else ())
+        except PlatformError as error:
+            return f"{error} Then: bandstand clean --all"
+        return ""
 
-    def _make_network(self) -> None:
-        answer = self._engine.ask(
-            "POST",
-            "/networks/create",
-            {
-                "Name": self._prefix,
-                "CheckDuplicate": True,
-                "Internal": self._container.isolated,
-                "Labels": self._labels(""),
-            },
-        )
-        self._network = answer["Id"]
+    def _network_request(self) -> dict[str, Any]:
+        """Return what the engine is asked for as the job's network (NetworkCreate of its API)."""
+        return {
+            "Name": self._prefix,
+            "CheckDuplicate": True,
+            "Internal": self._container.isolated,
+            "Labels": self._labels(""),
+        }
 
     def _make_containers(self, *, lay_over: bool) -> None:
         key = os.urandom(32).hex()
@@ -161,7 +167,7 @@ class ContainerLaunch:
         containers = tuple(host.container for host in self.hosts)
         for host in self.hosts:
             host.detach()
-        remove(self._engine, Leftovers(self._folder.path, containers, ()))
+        Removal(self._engine, containers).finish(())
         self._make_containers(lay_over=False)
         self._run()
 

@@ -84,11 +84,11 @@ class AnyLaunch(Protocol):
     def see_off(self) -> None:
         """Do what is to be done when a host has ended."""
 
-    def clear(self) -> str:
-        """Remove what is left of all hosts, which have ended, but for their files; return what resisted."""
+    def hand_over(self) -> str:
+        """Make the files of all hosts, which have ended, the caller's; return what resisted, for people."""
 
-    def close(self) -> None:
-        """Let go of what the job held of the machine."""
+    def close(self) -> str:
+        """Remove all that the job held of the machine, but for files; return what resisted, for people."""
 
 
 def make_launch(task: Task, folder: JobFolder, environ: Mapping[str, str]) -> AnyLaunch:

@@ -91,13 +91,14 @@ class Launch:
             known = {process for each in self.hosts for process in each.processes}
             kill_descendants(os.getpid(), known)  # what a killed keeper could not take along
 
-    def clear(self) -> str:
-        """Nothing: hosts that are processes leave nothing but files, which are the caller's."""
+    def hand_over(self) -> str:
+        """Nothing: the files of processes are the caller's."""
         return ""
 
-    def close(self) -> None:
+    def close(self) -> str:
         """Let the job's addresses go."""
         self._addresses.close()
+        return ""
 
     def _say_what_is_missing(self) -> None:
         why = self.enclosure.reason

@@ -20,6 +20,8 @@ OWNER = "bandstand.owner"
 
 _GONE = 404
 _BUSY = (403, 409)
+_LEAVING = (_GONE, 409)
+"""Gone, or being removed by somebody else."""
 _ATTEMPTS = 50
 _PAUSE_SECONDS = 0.1
 
@@ -77,18 +79,36 @@ def remove(engine: Engine, leftovers: Leftovers) -> None:
         EngineError: The engine refuses.
         EngineLostError: The engine does not answer.
     """
-    sent = [
-        engine.send("DELETE", f"/containers/{identifier}", force=1, v=1)
-        for identifier in leftovers.containers
-    ]
-    for exchange in sent:
-        try:
-            exchange.answer()
-        except EngineError as error:
-            if error.status not in (_GONE, 409):  # gone, or being removed by somebody else
-                raise
-    for identifier in leftovers.networks:
-        _remove_network(engine, identifier)
+    Removal(engine, leftovers.containers).finish(leftovers.networks)
+
+
+class Removal:
+    """Containers on their way out, with their unnamed volumes; see `remove`.
+
+    Args:
+        engine: The engine.
+        containers: Their identifiers; ended by force if they run.
+
+    Raises:
+        EngineLostError: The engine does not answer.
+    """
+
+    def __init__(self, engine: Engine, containers: Iterable[str]) -> None:
+        self._engine = engine
+        self._sent = [
+            engine.send("DELETE", f"/containers/{identifier}", force=1, v=1) for identifier in containers
+        ]
+
+    def finish(self, networks: Iterable[str]) -> None:
+        """Wait until they are gone, and remove networks that they were in; see `remove`."""
+        while self._sent:
+            try:
+                self._sent.pop().answer()
+            except EngineError as error:
+                if error.status not in _LEAVING:
+                    raise
+        for identifier in networks:
+            _remove_network(self._engine, identifier)
 
 
 def _remove_network(engine: Engine, identifier: str) -> None:

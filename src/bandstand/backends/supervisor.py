@@ -81,7 +81,7 @@ class Supervisor:
             self._reap()
             time.sleep(_RETRY_SECONDS)
         if self._launch is not None:
-            self._launch.clear()
+            self._launch.close()
         reason = f"The supervisor failed: {error!r}"
         self._journal.end("Failed", "Failed", "The supervisor failed.", cause="failure", reason=reason)
 
@@ -237,11 +237,11 @@ class Supervisor:
                 host.kill()
 
     def _finish(self) -> None:
-        trouble = self._launch.clear() if self._launch is not None else ""
+        launch = self._launch
+        trouble = [] if launch is None else [launch.hand_over()]
         upload = self._upload() if self._hosts else Upload()
-        if self._launch is not None:
-            self._launch.close()
-        conclude(self._journal, self._ending, upload, self._reason(), trouble)
+        trouble += [] if launch is None else [launch.close()]
+        conclude(self._journal, self._ending, upload, self._reason(), " ".join(filter(None, trouble)))
 
     def _reason(self) -> str | None:
         if self._ending is None or self._ending.is_wanted:
