@@ -121,6 +121,22 @@ def test_messages_say_what_is_allowed_and_what_was_most_likely_meant(
     ]
 
 
+@pytest.mark.parametrize(
+    ("spread", "numbers", "words"),
+    [
+        ("hidden = { integer = [1, 9] }", [433], "List the values to try as categories."),
+        ("optimizer = { continuous = [0, 1] }", [433], "one of sgd, adam"),
+        ("_tuning_objective_metric = { integer = [1, 9] }", [309], "a name that AMT does not set"),
+    ],
+)
+def test_ranges_that_a_hyperparameter_cannot_have_are_refused_once(
+    declared: Path, job: Job, problems: Problems, spread: str, numbers: list[int], words: str
+) -> None:
+    found = problems(job(("rate = { continuous = [0.001, 1] }", spread), text=OWN))
+    assert [problem.number for problem in found] == numbers
+    assert words in str(found[0])
+
+
 def test_a_name_like_no_other_is_refused_with_those_that_there_are(
     declared: Path, job: Job, problems: Problems
 ) -> None:
