@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from bandstand.training.rows.ranges import BLOCK
 from benchmarks.bench import Bench, NotHereError
+from benchmarks.children import run_child
 from benchmarks.data import FLIGHT_FEATURES, ROW_GROUPS, Data, as_parquet, few, flights
 from benchmarks.findings import Findings, interleaved
 from benchmarks.jobs import train, xgboost_job
@@ -30,7 +32,8 @@ def measure(bench: Bench) -> Findings:
     """Compare each worker with an idle one, which does the same job on a few rows.
 
     Peak memory above the idle worker, and bytes read beyond it, should be a share of one worker's, or of the
-    file's: 1/n, a tenth more, and one block of CSV or one row group of Parquet.
+    file's: 1/n, a tenth more, and one block of CSV or one row group of Parquet. The idle worker has loaded
+    the code that reads rows, as the others have; what that takes is measured apart.
     """
     findings = Findings("memory_and_bytes")
     rows = bench.times(3_000_000, least=1000)
@@ -40,6 +43,8 @@ def measure(bench: Bench) -> Findings:
         kinds.append(as_parquet(bench, kinds[0]))
     except NotHereError as error:
         findings.notes.append(str(error))
+    else:
+        _measure_code(findings, bench.repeats(2))
     with bench.scratch() as folder:
         homes = count()
 
@@ -65,6 +70,27 @@ def measure(bench: Bench) -> Findings:
         _judge(findings, data, {n: [each.peak for each in needs[n]] for n in several}, "memory", None, held)
         _judge(findings, data, {n: [each.read for each in needs[n]] for n in several}, "read", size, stored)
     return findings
+
+
+def _measure_code(findings: Findings, repeats: int) -> None:
+    """Measure what pyarrow's code takes, beside numpy's: all of it, and what is mapped from its files.
+
+    Mapped pages are shared by the processes of a machine, and given back where memory runs short.
+    """
+    kinds: dict[str, list[float]] = {"VmRSS": [], "RssFile": []}
+    for _ in range(repeats):
+        without, loaded = _resident("import numpy"), _resident("import numpy, pyarrow.csv, pyarrow.parquet")
+        for kind, values in kinds.items():
+            values.append((loaded[kind] - without[kind]) / 1024)
+    findings.side("code of pyarrow, in each worker", "MiB", kinds["VmRSS"])
+    findings.side("of that, mapped from its files", "MiB", kinds["RssFile"])
+
+
+def _resident(statement: str) -> dict[str, int]:
+    """Resident memory of a Python after a statement, in KiB by the kernel's names."""
+    text = run_child([sys.executable, "-c", f"{statement}; print(open('/proc/self/status').read())"]).output
+    fields = (line.split() for line in text.splitlines())
+    return {words[0].rstrip(":"): int(words[1]) for words in fields if words and words[-1] == "kB"}
 
 
 def _judge(
