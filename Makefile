@@ -7,7 +7,7 @@ MARKETING := examples/direct_marketing
 
 # PyTorch has a virtual environment of its own: it is large, and only what trains with it should wait for it.
 TORCH_BIN := .venv-horovod/bin
-TORCH_EXTRAS := horovod,xgboost,launch,local,report,examples
+TORCH_EXTRAS := horovod,xgboost,launch,local,report,examples,digits
 
 SDKS := $(HOME)/.cache/bandstand
 SDK_v2 := 'sagemaker<3'
