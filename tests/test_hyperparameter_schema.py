@@ -57,6 +57,12 @@ def test_what_the_platform_gives_is_no_problem() -> None:
     assert SCHEMA.read(given).problems == []
 
 
+def test_a_name_of_the_platforms_is_no_misspelling_of_one_that_is_missing() -> None:
+    schema = Schema([hp("job_name", str)])
+    assert "'job_name' is missing" in schema.read({"sagemaker_job_name": "x"}).problems[0]
+    assert [each.name for each in schema.missing(["sagemaker_job_name"])] == ["job_name"]
+
+
 def test_all_problems_are_told_at_once() -> None:
     given = {"epoch": "3", "lr": "0", "eta": "1", "batch-size": "64", "dropout": "x", "zzz": "1"}
     assert SCHEMA.read(given).problems == [

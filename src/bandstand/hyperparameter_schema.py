@@ -10,7 +10,7 @@ from typing import Any
 
 from bandstand.errors import InputError
 from bandstand.hyperparameter_declaration import Hyperparameter
-from bandstand.hyperparameters import is_absent, nearest, strip_reserved
+from bandstand.hyperparameters import is_absent, is_reserved, nearest, strip_reserved
 
 LISTED = 12
 """How many names a message lists."""
@@ -100,7 +100,7 @@ class Schema:
             found = self.find(name)
             if found is not None:
                 there.add(found.name)
-            else:
+            elif not is_reserved(name):
                 near = self._by_name.get(self.nearest(name) or "")
                 meant.add(near.name if near else "")
         return [each for each in self.declared if each.required and each.name not in there | meant]
