@@ -16,7 +16,7 @@ INDEX_BASE = "index_base"
 
 def matrix_of(rows: Rows, settings: Settings) -> xgboost.DMatrix:
     """Rows as XGBoost keeps them; without rows one that counts nowhere, since it takes no empty ones."""
-    threads = int(settings.parameters.get("nthread", settings.parameters.get("n_jobs", "0"))) or None
+    threads = int(settings.parameters.get("nthread", "0")) or None
     if not len(rows):
         return xgboost.DMatrix(np.full((1, rows.columns), np.nan, np.float32), [0.0], nthread=threads)
     return xgboost.DMatrix(

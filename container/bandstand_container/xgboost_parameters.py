@@ -114,15 +114,7 @@ TUNED_ON_SAGEMAKER = (
         scale="linear",
         help="Limit of each leaf's weight, 0 for none; 1 to 10 helps where classes are very uneven.",
     ),
-    hp(
-        "max_depth",
-        int,
-        0,
-        default=6,
-        tune=(0, 10),
-        scale="linear",
-        help="Depth of a tree, 0 for no limit.",
-    ),
+    hp("max_depth", int, 0, default=6, tune=(0, 10), scale="linear", help="Depth of a tree, 0 for no limit."),
     hp(
         "min_child_weight",
         float,
@@ -168,13 +160,7 @@ TREES = (
         default="uniform",
         help="How rows are drawn for `subsample`; `gradient_based` needs a GPU.",
     ),
-    hp(
-        "max_cat_to_onehot",
-        int,
-        1,
-        default=4,
-        help="Categories up to which a split takes one of them.",
-    ),
+    hp("max_cat_to_onehot", int, 1, default=4, help="Categories up to which a split takes one of them."),
     hp("max_cat_threshold", int, 1, default=64, help="Categories that a split considers at most."),
     hp(
         "monotone_constraints",

@@ -15,7 +15,7 @@ from bandstand.training.exact import ExactMetrics, outside_ring
 from bandstand.training.ring import Ring
 from bandstand.training.run import Run
 
-Watched = Mapping[str, tuple[ExactMetrics, xgboost.DMatrix]]
+Evaluated = Mapping[str, tuple[ExactMetrics, xgboost.DMatrix]]
 """Name of a channel to its metrics and to this rank's rows of it."""
 
 
@@ -33,7 +33,9 @@ class Reports:
         goal_of: Gives the direction in which a metric improves, None if that is not known.
     """
 
-    def __init__(self, run: Run, ring: Ring, channels: Watched, goal_of: Callable[[str], str | None]) -> None:
+    def __init__(
+        self, run: Run, ring: Ring, channels: Evaluated, goal_of: Callable[[str], str | None]
+    ) -> None:
         self._run = run
         self._ring = ring
         self._channels = channels

@@ -12,6 +12,7 @@ from bandstand.errors import JobError
 from bandstand.training.output import note
 from bandstand.training.ring import Ring
 from bandstand.training.run import Run
+from bandstand_container.xgboost_configuration import parameters_in
 
 _CHUNK = 4 << 20
 """Bytes that are sent at a time."""
@@ -118,17 +119,5 @@ def _as_given(text: str) -> str:
 
 
 def _values(booster: xgboost.Booster) -> dict[str, str]:
-    """All parameters of a booster, name to text, whatever part of XGBoost they belong to."""
-    found: dict[str, str] = {}
-
-    def collect(part: object) -> None:
-        for name, value in part.items() if isinstance(part, dict) else ():
-            if name.endswith("_param") and isinstance(value, dict):
-                found.update(value)
-            else:
-                collect(value)
-        for item in part if isinstance(part, list) else ():
-            collect(item)
-
-    collect(json.loads(booster.save_config()))
-    return found
+    """All parameters of a booster, name to text."""
+    return dict(parameters_in(json.loads(booster.save_config())))

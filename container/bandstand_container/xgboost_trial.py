@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from bandstand.errors import InputError
 from bandstand.hyperparameters import nearest
 from bandstand.training.ring import plain_message
 from bandstand.training.rows import Rows
+from bandstand_container.xgboost_configuration import parameters_in
 
 _BOOSTERS = ("gbtree", "dart", "gblinear")
 _DECIDING = ("booster", "updater")
@@ -115,9 +116,8 @@ def try_labels(parameters: Mapping[str, str], rows: Rows) -> list[str]:
 def _judged(matrix: Any, parameters: Mapping[str, str], metrics: Sequence[str]) -> tuple[list[str], set[str]]:
     """What XGBoost refuses, and the names of all parameters that it has with these."""
     problems = []
-    whole = dict(parameters)
-    if _refuses_verbosity(whole.pop("verbosity", "1")):
-        problems.append(f"verbosity = {parameters['verbosity']}: expected 0, 1, 2 or 3")
+    # XGBoost would keep a verbosity for the whole thread; its declaration has judged it.
+    whole = {name: text for name, text in parameters.items() if name != "verbosity"}
     context: dict[str, str] = {}
     for name in [*_DECIDING, *(name for name in whole if name not in (*_DECIDING, "objective"))]:
         fault = _fault(matrix, {**context, name: whole[name]}) if name in whole else None
@@ -135,7 +135,7 @@ def _judged(matrix: Any, parameters: Mapping[str, str], metrics: Sequence[str]) 
             problems.append(f"eval_metric {metric}: {fault}")
     names = {*xgboost.get_config(), "eval_metric"}
     if not _fault(matrix, whole):
-        names.update(_names(_configured(matrix, whole)))
+        names.update(name for name, _ in parameters_in(_configured(matrix, whole)))
     return problems, names
 
 
@@ -146,18 +146,6 @@ def _fault(matrix: Any, parameters: Mapping[str, str]) -> str | None:
     except xgboost.core.XGBoostError as error:
         return plain_message(error)
     return None
-
-
-def _refuses_verbosity(value: str) -> bool:
-    """Whether XGBoost refuses a verbosity, which it keeps for the whole thread, a refused one as well."""
-    before = xgboost.get_config()["verbosity"]
-    try:
-        xgboost.set_config(verbosity=int(value))
-    except (ValueError, xgboost.core.XGBoostError):
-        return True
-    finally:
-        xgboost.set_config(verbosity=before)
-    return False
 
 
 def _configured(matrix: Any, parameters: Mapping[str, str]) -> dict[str, Any]:
@@ -186,23 +174,10 @@ def _known_names(matrix: Any) -> set[str]:
     names: set[str] = set()
     for trial in trials:
         try:
-            names.update(_names(_configured(matrix, trial)))
+            names.update(name for name, _ in parameters_in(_configured(matrix, trial)))
         except xgboost.core.XGBoostError:
             continue  # an objective for other data: its own names stay unknown, those of the rest do not
     return names
-
-
-def _names(config: object) -> Iterator[str]:
-    """Names of parameters in XGBoost's configuration: the keys of objects that are called `..._param`."""
-    if isinstance(config, list):
-        for item in config:
-            yield from _names(item)
-    elif isinstance(config, dict):
-        for key, value in config.items():
-            if key.endswith("_param") and isinstance(value, dict):
-                yield from value
-            else:
-                yield from _names(value)
 
 
 def _refusal(parameters: Mapping[str, str], labels: NDArray[np.float32], features: int) -> str | None:
