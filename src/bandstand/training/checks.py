@@ -41,10 +41,14 @@ def saving_function(what: str, value: object) -> None:
         )
 
 
-def is_ending(value: object) -> bool:
-    """Whether a value is the ending of a checkpoint's name, and not that of its record."""
-    return (
-        isinstance(value, str)
-        and re.fullmatch(r"(\.[A-Za-z0-9_-]+)+", value) is not None
-        and not value.endswith(".complete")
-    )
+def seconds(what: str, value: object) -> None:
+    """A time of 0 or more seconds; `what` names the call and the argument in the error."""
+    if not one_number(what, value) >= 0:
+        raise JobError(f"{what} takes 0 or more seconds; found {value!r}.")
+
+
+def ending(what: str, value: object) -> None:
+    """The ending of a checkpoint's name or nothing, but not the ending of its record; `what` as above."""
+    is_one = isinstance(value, str) and re.fullmatch(r"(\.[A-Za-z0-9_-]+)*", value) is not None
+    if not is_one or str(value).endswith(".complete"):
+        raise JobError(f"{what} takes an ending such as '.npz'; found {value!r}.")

@@ -10,13 +10,13 @@ from typing import Any, Protocol
 
 from bandstand.errors import InputError, JobError
 from bandstand.hyperparameters import nearest
-from bandstand.metrics import format_line
 from bandstand.training.average import weighted_mean
 from bandstand.training.checkpointing import Checkpointing
 from bandstand.training.checkpoints import Checkpoints
-from bandstand.training.checks import Number, is_ending, one_number, saving_function, whole_number
+from bandstand.training.checks import Number, ending, one_number, saving_function, seconds, whole_number
 from bandstand.training.notes import rows_note
-from bandstand.training.output import note, print_line
+from bandstand.training.output import note
+from bandstand.training.reporting import Reporting
 from bandstand.training.saving import save_atomically
 from bandstand.training.surroundings import Surroundings
 from bandstand.training.team import Step, Team
@@ -79,14 +79,12 @@ class Run:
         self.resume_path = checkpoints.path(resume_iteration)
         self._team = team
         self._stop = stop
-        self._checkpoints = checkpoints
         self._checkpointing = Checkpointing(at, team, checkpoints, clock)
-        self.goals: Mapping[str, str] = {
-            name: at.goal for name in [at.hyperparameters.objective] if name and at.goal
-        }
+        objective = at.hyperparameters.objective
+        self.goals: Mapping[str, str] = {objective: at.goal} if objective and at.goal else {}
+        self._reporting = Reporting(self.is_leader, objective, self.goals, checkpoints)
         self._step: Step = (0, 0)
         self._loops = 0
-        self._reported = 0
 
     def __str__(self) -> str:
         parts = [f"rank {self.rank} of {self.world_size} on {self.host}"]
@@ -177,23 +175,7 @@ class Run:
             JobError: For an iteration that was reported before, a name that a metric line cannot hold, or a
                 value that is not finite where the goal is unknown.
         """
-        number = whole_number("report(iteration)", iteration, 1)
-        if number <= self._reported:
-            raise JobError(
-                f"Iteration {number} is reported after iteration {self._reported}; report each iteration "
-                "once, in ascending order, with all its metrics in one call."
-            )
-        first, self._reported = self._reported == 0, number
-        if not self.is_leader:
-            return
-        line = format_line(number, values, {**(goals or {}), **self.goals})
-        self._checkpoints.keep_report(number, line)
-        print_line(line)
-        objective = self.hyperparameters.objective
-        if first and objective and objective not in values:
-            near = nearest(objective, values)
-            hint = f" Is {near!r} a misspelling of it?" if near else ""
-            note(f"the tuning objective {objective!r} is not among the reported: {', '.join(values)}.{hint}")
+        self._reporting.report(iteration, values, goals or {})
 
     def checkpoint(
         self,
@@ -234,12 +216,11 @@ class Run:
         number = whole_number("checkpoint(iteration)", iteration, 1)
         saving_function("checkpoint(save)", save)
         whole_number("checkpoint(keep=)", keep, 1)
-        if suffix != "" and not is_ending(suffix):
-            raise JobError(f"checkpoint(suffix=) takes an ending such as '.npz'; found {suffix!r}.")
+        ending("checkpoint(suffix=)", suffix)
         if every is not None:
             whole_number("checkpoint(every=)", every, 1)
-        if every_seconds is not None and not one_number("checkpoint(every_seconds=)", every_seconds) >= 0:
-            raise JobError(f"checkpoint(every_seconds=) takes 0 or more seconds; found {every_seconds!r}.")
+        if every_seconds is not None:
+            seconds("checkpoint(every_seconds=)", every_seconds)
         write = partial(self._checkpointing.write, number, save, keep, suffix, shared, self._step)
         due = self._checkpointing.is_due(number, every, every_seconds, self._step)
         if due:
