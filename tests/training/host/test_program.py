@@ -56,6 +56,13 @@ def test_values_may_be_quoted_as_json(folders: Folders):
     assert find(folders, algorithm='"xgboost"').name == "xgboost"
 
 
+def test_a_built_in_that_is_given_code_has_its_requirements_too(folders: Folders):
+    wanted = put(folders, "requirements.txt")
+    assert find(folders, algorithm="xgboost").requirements is None
+    given = {"sagemaker_submit_directory": str(folders.code)}
+    assert find(folders, algorithm="xgboost", **given).requirements == wanted
+
+
 def test_a_folder_that_was_submitted_is_used_where_it_is(folders: Folders, tmp_path: Path):
     source = tmp_path / "my code"
     source.mkdir()
