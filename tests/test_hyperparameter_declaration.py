@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import bandstand
@@ -184,6 +185,23 @@ def test_a_default_range_of_all_choices_is_written_out() -> None:
         (int, {"aliases": ["sagemaker_x"]}, "the name 'sagemaker_x' is one that the platform uses"),
         (int, {"aliases": [""]}, "the name '' is not 1 to 256 characters"),
         (int, {"aliases": ["-x"]}, "the first one no hyphen"),
+        (int, {"aliases": [3]}, "the names [3] are no text"),
+        (int, {"aliases": None}, "the names [None] are no text"),
+        (int, {"low": "1"}, "the limits ['1'] are not numbers"),
+        (int, {"low": True}, "the limits [True] are not numbers"),
+        (int, {"high": 10**30}, "are not whole numbers of at most 64 bits"),
+        (float, {"tune": 3}, "has tune=3; expected (low, high)"),
+        (float, {"tune": "ab"}, "has tune='ab'; expected (low, high)"),
+        (float, {"tune": (0, 1), "scale": ["log"]}, "the scale is ['log']; expected one of auto, linear"),
+        (["ab", "b"], {"tune": "ab"}, "has tune='ab'; expected a list of values, or True"),
+        (["ab", "b"], {"tune": 3}, "has tune=3; expected a list of values, or True"),
+        ([1, 1.0], {}, "the choices [1.0] cannot be told from other text"),
+        ([True, 1], {}, "the choices [1] cannot be told from other text"),
+        ([" a "], {}, "the choices [' a '] cannot be told from other text"),
+        (["a", None], {}, "choices are words, numbers, or truth values"),
+        (int, {"help": None}, "its help is None, which is no text"),
+        (int, {"tunable": None}, "tunable is None; expected True or False"),
+        (str, {"default": object()}, "is not text"),
     ],
 )
 def test_a_declaration_that_contradicts_itself_is_refused(
@@ -193,6 +211,51 @@ def test_a_declaration_that_contradicts_itself_is_refused(
         hyperparameter("rate", type_, **options)
     assert "hyperparameter 'rate'" in str(caught.value)
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("type_", "written", "value"),
+    [
+        (int, "5", 5),
+        (int, 5.0, 5),
+        (float, "0.5", 0.5),
+        (float, 1, 1),
+        (float, np.float32(0.5), 0.5),
+        (bool, "yes", True),
+        (str, 5, "5"),
+        (str, '"a"', '"a"'),
+        (list[int], "1,2", [1, 2]),
+        (list[int], (1, 2), [1, 2]),
+        (list[float], [1, 2], [1, 2]),
+        ([1, 2], "1", 1),
+    ],
+)
+def test_a_default_becomes_a_value_of_the_declared_type(
+    type_: object, written: object, value: object
+) -> None:
+    found = hyperparameter("x", type_, default=written).default
+    assert found == value
+    assert type(found) is type(value)
+
+
+def test_one_alias_need_not_stand_in_a_list() -> None:
+    assert hyperparameter("x", int, aliases="eta").names == ("x", "eta")
+
+
+def test_numbers_of_numpy_are_limits_and_default_ranges() -> None:
+    it = hyperparameter("x", int, np.int64(1), np.int64(9), default=np.int64(3), tune=(np.int64(2), 8))
+    assert it == hyperparameter("x", int, 1, 9, default=3, tune=(2, 8))
+
+
+def test_a_name_that_is_no_text_is_refused() -> None:
+    with pytest.raises(InputError, match=r"the names \[5\] are no text"):
+        hyperparameter(5, int)  # type: ignore[arg-type]
+
+
+def test_none_is_no_value_unless_it_is_a_choice() -> None:
+    assert hyperparameter("x", ["None", "batch"]).is_absent("null")
+    assert not hyperparameter("x", ["None", "batch"]).is_absent("None")
+    assert hyperparameter("x", ["layer", "batch"]).is_absent("None")
 
 
 def test_everything_that_is_wrong_with_a_declaration_is_told_at_once() -> None:

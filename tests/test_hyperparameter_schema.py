@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from bandstand import hyperparameter as hp
@@ -85,6 +87,29 @@ def test_what_is_missing_is_told_with_its_meaning() -> None:
 def test_two_declarations_of_one_name_are_refused(second: str) -> None:
     with pytest.raises(InputError, match=f"Two hyperparameters are declared as '{second}'"):
         Schema([hp("batch-size", int), hp("x", int, aliases=[second])])
+
+
+def test_all_names_that_are_declared_twice_are_told_at_once() -> None:
+    with pytest.raises(InputError, match=r"(?s)declared as 'a'.*declared as 'b'"):
+        Schema([hp("a", int), hp("b", int), hp("a", int), hp("b", int)])
+
+
+@pytest.mark.parametrize("foreign", ["epochs", {"epochs": int}, [None], [hp("epochs", int), [hp("x", int)]]])
+def test_what_is_no_declaration_is_refused(foreign: Any) -> None:
+    with pytest.raises(InputError, match=r"The schema has \[.*\]; expected declarations such as"):
+        Schema(foreign)
+
+
+@pytest.mark.parametrize("foreign", [5, hp("epochs", int)])
+def test_a_schema_that_is_no_list_is_refused(foreign: Any) -> None:
+    with pytest.raises(InputError, match="expected a list of declarations such as"):
+        Schema(foreign)
+
+
+def test_a_choice_called_none_is_a_value() -> None:
+    schema = Schema([hp("norm", ["None", "batch"], default="batch"), hp("need", ["None", "x"])])
+    reading = schema.read({"norm": "None", "need": "None"})
+    assert (reading.values, reading.problems) == ({"norm": "None", "need": "None"}, [])
 
 
 def test_help_tells_names_limits_defaults_and_ranges() -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import GenericAlias, MappingProxyType
 from typing import Any
 
 from bandstand.errors import InputError
-from bandstand.hyperparameter_declaration import DefaultRange, Hyperparameter
+from bandstand.hyperparameter_declaration import DefaultRange, Hyperparameter, is_number
 from bandstand.hyperparameter_text import encode
 
 KINDS: Mapping[object, str] = MappingProxyType(
@@ -71,7 +72,7 @@ def hyperparameter(
     doubled = [word for word, both in (("low", (low, above)), ("high", (high, below))) if None not in both]
     if doubled:
         raise InputError(f"The declaration of hyperparameter {name!r} limits it twice: {doubled}.")
-    return Hyperparameter(
+    it = Hyperparameter(
         name=name,
         kind=kind,
         help=help,
@@ -81,10 +82,11 @@ def hyperparameter(
         high=high if below is None else below,
         excludes=tuple(word for word, bound in (("low", above), ("high", below)) if bound is not None),
         choices=tuple(type) if isinstance(type, list | tuple) else (),
-        aliases=tuple(aliases),
+        aliases=tuple(aliases) if isinstance(aliases, list | tuple) else (aliases,),  # type: ignore[arg-type]
         tunable=tunable,
         tune=_default_range(name, kind, type, tune, scale),
     )
+    return it if it.default is None else replace(it, default=it.read_python(it.default))
 
 
 def _kind(name: str, type_: object) -> str:
@@ -113,15 +115,19 @@ def _default_range(
             )
         return None
     if kind in ("integer", "number"):
-        if tune is True or len(tune) != 2 or not all(_is_number(bound) for bound in tune):
+        bounds = [bound for bound in tune if is_number(bound)] if isinstance(tune, list | tuple) else []
+        if not isinstance(tune, list | tuple) or not len(bounds) == len(tune) == 2:
             raise InputError(
                 f"The declaration of hyperparameter {name!r} has tune={tune!r}; expected (low, high)."
             )
-        low, high = (bound for bound in tune if isinstance(bound, int | float))
-        return DefaultRange(low, high, scale or "auto")
+        low, high = bounds
+        return DefaultRange(low, high, "auto" if scale is None else scale)
+    if tune is not True and not isinstance(tune, list | tuple):
+        raise InputError(
+            f"The declaration of hyperparameter {name!r} has tune={tune!r}; expected a list of values, or "
+            "True for all of a choice."
+        )
     whole: Sequence[Any] = [False, True] if kind == "boolean" else type_ if kind == "choice" else ()  # type: ignore[assignment]
-    return DefaultRange(scale=scale or "auto", values=tuple(map(encode, whole if tune is True else tune)))
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return DefaultRange(
+        scale="auto" if scale is None else scale, values=tuple(map(encode, whole if tune is True else tune))
+    )

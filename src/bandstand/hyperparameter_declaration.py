@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeGuard
 
 from bandstand.errors import InputError
 from bandstand.hyperparameter_text import READERS, as_integer, as_number, encode, unquoted
-from bandstand.hyperparameters import is_reserved, nearest
+from bandstand.hyperparameters import is_absent, is_reserved, nearest
 
 SCALES: Mapping[str, str] = MappingProxyType(
     {"auto": "Auto", "linear": "Linear", "log": "Logarithmic", "reverse-log": "ReverseLogarithmic"}
@@ -83,7 +84,7 @@ class Hyperparameter:
     tune: DefaultRange | None = None
 
     def __post_init__(self) -> None:
-        faults = list(_faults(self))
+        faults = list(_misfits(self)) or list(_faults(self))
         if faults:
             raise InputError(
                 f"The declaration of hyperparameter {self.name!r} is wrong: {'; '.join(faults)}."
@@ -117,6 +118,10 @@ class Hyperparameter:
             return f" above {low}" if above else f" of {low} or more"
         return "" if high is None else f" {'below' if below else 'of at most'} {high}"
 
+    def is_absent(self, text: str) -> bool:
+        """Whether a text stands for no value; `None` does not where it is one of the choices."""
+        return is_absent(text, self.kind) and not (self.kind == "choice" and text in self.choices)
+
     def read(self, text: str) -> Any:
         """The value that a text stands for.
 
@@ -135,6 +140,17 @@ class Hyperparameter:
         if value is None or not self._holds(value):
             raise ValueError(f"{text!r} is not {self.allowed}")
         return value
+
+    def read_python(self, value: object) -> Any:
+        """The value that a default stands for, written as Python has it or as text.
+
+        Raises:
+            ValueError: If it is none of the allowed ones.
+            InputError: If JSON cannot carry it.
+        """
+        found = self.read(value if isinstance(value, str) and self.kind != "text" else encode(value))
+        # 1 stays 1 where a number is expected, so that it is told as it was written.
+        return value if type(value) in (int, list) and self.kind in ("number", "numbers") else found
 
     def _holds(self, value: Any) -> bool:
         if self.kind not in _BOUNDED:
@@ -169,6 +185,29 @@ def _is_choice(text: str, choice: object) -> bool:
     return text == choice
 
 
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether a value is a number, numpy's included, and no truth value."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _misfits(it: Hyperparameter) -> Iterator[str]:
+    """What in a declaration is of another type than it can be; Python itself does not look."""
+    wrong = [name for name in it.names if not isinstance(name, str)]
+    if wrong:
+        yield f"the names {wrong} are no text"
+    if it.kind != "choice" and it.kind not in READERS:
+        yield f"the kind is {it.kind!r}; expected choice or one of {', '.join(READERS)}"
+    if not isinstance(it.help, str):
+        yield f"its help is {it.help!r}, which is no text"
+    limits = [limit for limit in (it.low, it.high) if limit is not None]
+    if not all(is_number(limit) for limit in limits):
+        yield f"the limits {limits} are not numbers"
+    if not isinstance(it.tunable, bool):
+        yield f"tunable is {it.tunable!r}; expected True or False"
+    if not all(isinstance(choice, str | int | float) for choice in it.choices):
+        yield "choices are words, numbers, or truth values"
+
+
 def _faults(it: Hyperparameter) -> Iterator[str]:
     """What contradicts itself in a declaration."""
     for name in it.names:
@@ -183,8 +222,8 @@ def _faults(it: Hyperparameter) -> Iterator[str]:
         yield f"limits are for numbers, not for {it.kind}"
     elif not all(math.isfinite(limit) for limit in limits):
         yield f"the limits {limits} are not finite; leave one out where there is none"
-    elif it.kind.startswith("integer") and any(limit != int(limit) for limit in limits):
-        yield f"the limits {limits} are not whole numbers"
+    elif it.kind.startswith("integer") and any(as_integer(encode(limit)) is None for limit in limits):
+        yield f"the limits {limits} are not whole numbers of at most 64 bits"
     elif len(limits) == 2 and not (limits[0] < limits[1] or (limits[0] == limits[1] and not it.excludes)):
         yield f"nothing lies{it._limits()}"
     if it.kind == "choice":
@@ -196,17 +235,19 @@ def _faults(it: Hyperparameter) -> Iterator[str]:
 
 
 def _faults_of_choices(it: Hyperparameter) -> Iterator[str]:
-    if not all(isinstance(choice, str | int | float) for choice in it.choices):
-        yield "choices are words, numbers, or truth values"
     texts = [encode(choice) for choice in it.choices]
     if not 1 <= len(texts) <= MAX_CHOICES or len(set(texts)) < len(texts):
         yield f"{len(texts)} choices; expected 1 to {MAX_CHOICES}, each once"
+    elif lost := [
+        each for each, text in zip(it.choices, texts, strict=True) if not _comes_back(it, each, text)
+    ]:
+        yield f"the choices {lost} cannot be told from other text that a job may give"
 
 
 def _faults_of_tuning(it: Hyperparameter, tune: DefaultRange) -> Iterator[str]:
     if not it.tunable:
         yield "it has a range to tune it in, but is not tunable"
-    if tune.scale not in SCALES:
+    if not isinstance(tune.scale, str) or tune.scale not in SCALES:
         yield f"the scale is {tune.scale!r}; expected one of {', '.join(SCALES)}"
     if tune.values or tune.low is None or tune.high is None:
         wrong = [value for value in tune.values if not _fits(it, value)]
@@ -228,7 +269,14 @@ def _faults_of_tuning(it: Hyperparameter, tune: DefaultRange) -> Iterator[str]:
 
 def _fits(it: Hyperparameter, value: object) -> bool:
     try:
-        it.read(value if isinstance(value, str) and it.kind != "text" else encode(value))
+        it.read_python(value)
     except (ValueError, InputError):
         return False
     return True
+
+
+def _comes_back(it: Hyperparameter, choice: object, text: str) -> bool:
+    try:
+        return it.read(text) is choice
+    except ValueError:
+        return False

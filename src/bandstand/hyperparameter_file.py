@@ -48,6 +48,10 @@ _ADDED: Mapping[str, type] = MappingProxyType(
 _ENDLESS = {"Integer": 2**63 - 1, "Continuous": sys.float_info.max}
 """What stands for no limit, since a range of SageMaker's has two."""
 
+_OF_A_RANGE: Mapping[str, type] = MappingProxyType(
+    {"MinValue": str, "MaxValue": str, "ScalingType": str, "Values": list}
+)
+
 
 def file_of(program: Path) -> Path:
     """Where the declared hyperparameters of a program stand."""
@@ -95,6 +99,14 @@ def _line(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def stamped(document: Mapping[str, Any]) -> str | None:
+    """The digest of the program that a document was exported from, or None."""
+    written: object = document
+    for member in (OURS, "Program", "SHA256"):
+        written = written.get(member) if isinstance(written, Mapping) else None
+    return written if isinstance(written, str) else None
+
+
 def is_current(text: str, schema: Schema) -> bool:
     """Whether a file's text holds exactly these declarations, whatever version of a program it is from."""
     try:
@@ -131,8 +143,8 @@ def from_document(document: Mapping[str, Any]) -> Schema:
             declared.append(_hyperparameter(specification, _known(additions.get(name, {}))))
         except InputError as error:
             faults.append(str(error))
-        except (KeyError, TypeError, ValueError) as error:
-            faults.append(f"The declaration of hyperparameter {name!r} cannot be read: {error!r}.")
+        except ValueError as error:
+            faults.append(f"The declaration of hyperparameter {name!r} cannot be read: {error}.")
     if faults:
         raise InputError("\n".join(faults))
     return Schema(declared)
@@ -142,12 +154,21 @@ def _known(additions: Any) -> Mapping[str, Any]:
     """A hyperparameter's additions, if they are some."""
     if not isinstance(additions, Mapping):
         raise ValueError(f"{OURS} has {additions!r} for it, which is no object")
-    for member, value in additions.items():
-        if member not in _ADDED:
-            raise ValueError(f"{OURS} has {member} for it, which is none of {', '.join(_ADDED)}")
-        if not isinstance(value, _ADDED[member]):
-            raise ValueError(f"its {member} is {value!r}")
+    _check_members(additions, _ADDED, f"{OURS} has for it")
+    _check_members(additions.get("DefaultRange", {}), _OF_A_RANGE, "its DefaultRange has")
+    foreign = [member for member in additions.get("Excludes", []) if member not in _BOUNDS.values()]
+    if foreign:
+        raise ValueError(f"its Excludes has {foreign}; expected {' and '.join(_BOUNDS.values())}")
     return additions
+
+
+def _check_members(members: Mapping[str, Any], known: Mapping[str, type], where: str) -> None:
+    words: dict[type, str] = {str: "a text", list: "a list", dict: "an object"}
+    for member, value in members.items():
+        if member not in known:
+            raise ValueError(f"{where} {member}, which is none of {', '.join(known)}")
+        if not isinstance(value, known[member]):
+            raise ValueError(f"{where} {member} {value!r}, which is not {words[known[member]]}")
 
 
 def _specification(it: Hyperparameter) -> dict[str, Any]:
@@ -203,6 +224,10 @@ def _hyperparameter(specification: Mapping[str, Any], ours: Mapping[str, Any]) -
     kind = ours.get("Kind", _KINDS[type_])
     if _TYPES.get(kind, "FreeText") != type_:
         raise ValueError(f"its Kind is {kind}, its Type {type_}")
+    expected = _CATEGORIES if type_ == "Categorical" else _RANGES.get(type_)
+    foreign = [name for name in specification.get("Range", {}) if name != expected]
+    if foreign:
+        raise ValueError(f"its Range has {', '.join(foreign)}, its Type is {type_}")
     bounds = specification.get("Range", {}).get(_RANGES.get(type_, ""), ours)
     low, high = (_bound(bounds.get(member), type_) for member in ("MinValue", "MaxValue"))
     choices = ours.get("Values", specification.get("Range", {}).get(_CATEGORIES, {}).get("Values", []))
@@ -253,5 +278,11 @@ def _tuning(written: Mapping[str, Any] | None) -> DefaultRange | None:
     if "Values" in written:
         return DefaultRange(values=tuple(written["Values"]))
     scales = {scaling: word for word, scaling in SCALES.items()}
-    scale = scales[written.get("ScalingType", "Auto")]
-    return DefaultRange(_number(written["MinValue"]), _number(written["MaxValue"]), scale)
+    scaling = written.get("ScalingType", "Auto")
+    low, high = (_number(written.get(member, "")) for member in ("MinValue", "MaxValue"))
+    if scaling not in scales or low is None or high is None:
+        raise ValueError(
+            f"its DefaultRange is {dict(written)}; expected Values, or numbers for MinValue and MaxValue, "
+            f"and for ScalingType one of {', '.join(scales)}"
+        )
+    return DefaultRange(low, high, scales[scaling])

@@ -10,10 +10,12 @@ from typing import Any
 
 from bandstand.errors import InputError
 from bandstand.hyperparameter_declaration import Hyperparameter
-from bandstand.hyperparameters import is_absent, is_reserved, nearest, strip_reserved
+from bandstand.hyperparameters import is_reserved, nearest, strip_reserved
 
 LISTED = 12
 """How many names a message lists."""
+
+_DECLARATION = 'declarations such as bandstand.hyperparameter("epochs", int)'
 
 
 class Settings(SimpleNamespace):
@@ -55,19 +57,27 @@ class Schema:
         declared: Their declarations, in the order in which they are told.
 
     Raises:
-        InputError: If two have the same name.
+        InputError: If something in it is no declaration, or names are declared twice; with all that are.
     """
 
     def __init__(self, declared: Iterable[Hyperparameter]) -> None:
+        if not isinstance(declared, Iterable):
+            raise InputError(f"The schema is {declared!r}; expected a list of {_DECLARATION}.")
         self.declared = tuple(declared)
+        foreign = [each for each in self.declared if not isinstance(each, Hyperparameter)]
+        if foreign:
+            raise InputError(f"The schema has {foreign!r}; expected {_DECLARATION} only.")
         self._by_name: dict[str, Hyperparameter] = {}
         self._by_plain: dict[str, Hyperparameter] = {}
+        twice = []
         for each in self.declared:
             for name in each.names:
                 other = self._by_plain.setdefault(name.replace("-", "_"), each)
                 if other is not each or name in self._by_name:
-                    raise InputError(f"Two hyperparameters are declared as {name!r}. Rename one of them.")
+                    twice.append(f"Two hyperparameters are declared as {name!r}. Rename one of them.")
                 self._by_name[name] = each
+        if twice:
+            raise InputError("\n".join(twice))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Schema) and self.declared == other.declared
@@ -125,7 +135,7 @@ class Schema:
             else:
                 written[found.name] = name
                 self._read_one(found, name, text, reading)
-        absent = [name for name, by in written.items() if is_absent(hyperparameters[by], self._kind(name))]
+        absent = [name for name, by in written.items() if self._by_name[name].is_absent(hyperparameters[by])]
         unknown = [name for name in hyperparameters if self.find(name) is None]
         for each in self.missing([name for name in [*written, *unknown] if name not in absent]):
             what = f": {each.help}" if each.help else ""
@@ -133,7 +143,7 @@ class Schema:
         return reading
 
     def _read_one(self, it: Hyperparameter, name: str, text: str, reading: Reading) -> None:
-        if is_absent(text, it.kind):
+        if it.is_absent(text):
             return
         try:
             reading.values[it.name] = it.read(text)
@@ -142,9 +152,6 @@ class Schema:
             reading.problems.append(
                 f"Hyperparameter {name!r} is {text!r}; expected {it.allowed}.{it.hint(text)}"
             )
-
-    def _kind(self, name: str) -> str:
-        return self._by_name[name].kind
 
     def _unknown(self, name: str) -> str:
         near = self.nearest(name)

@@ -291,6 +291,17 @@ def test_a_file_that_cannot_be_used_is_told_of_with_what_to_run(
         assert words in str(problem)
 
 
+@pytest.mark.parametrize("program", [None, [], "train.py", {"SHA256": 3}, {"Name": "train.py"}])
+def test_a_file_that_does_not_tell_its_program_is_used_as_it_is(
+    declared: Path, job: Job, plan_of: PlanOf, program: object
+) -> None:
+    file = declared / "src" / "train.hyperparameters.json"
+    document = json.loads(file.read_text("utf-8"))
+    document["Bandstand"]["Program"] = program
+    file.write_text(json.dumps(document), "utf-8")
+    assert not any("exported" in note for note in plan_of(job(text=OWN)).notes)
+
+
 def test_everything_that_is_wrong_with_a_file_is_told(declared: Path, job: Job, problems: Problems) -> None:
     wrong = [{"Name": name, "Type": "Integer", "DefaultValue": "x"} for name in "abc"]
     file = declared / "src" / "train.hyperparameters.json"

@@ -112,13 +112,21 @@ def test_a_script_writes_its_file_beside_itself_or_where_it_is_told_to(tmp_path:
     assert document["Bandstand"]["Program"]["Name"] == "train.py"
     assert python(tmp_path, "--export-hyperparameters", "other.json").returncode == 0
     assert (tmp_path / "other.json").read_text("utf-8") == written.read_text("utf-8")
+    assert python(tmp_path, "--export-hyperparameters=third.json").returncode == 0
+    assert (tmp_path / "third.json").read_text("utf-8") == written.read_text("utf-8")
+    assert python(tmp_path, "--epochs", "3", "--export-hyperparameters").returncode == 2
 
 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
         (["nowhere/x.json"], "nowhere/x.json: No such file or directory"),
-        (["a", "b"], "expected --export-hyper"),
+        (
+            ["a", "b"],
+            "found --export-hyperparameters together with a b; expected --export-hyperparameters [FILE]",
+        ),
+        (["--epochs", "3"], "found --export-hyperparameters together with --epochs 3; expected"),
+        (["--nesterov"], "found --export-hyperparameters together with --nesterov; expected"),
     ],
 )
 def test_a_file_that_cannot_be_written_is_told_of(tmp_path: Path, words: list[str], told: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bandstand.hyperparameter_declaration import Hyperparameter
-from bandstand.hyperparameters import is_absent, is_reserved
+from bandstand.hyperparameters import is_reserved
 from bandstand.request.documents import Definition
 from bandstand.request.findings import Findings, Place, listed, shown
 from bandstand.request.program_schema import Declared, declared_by
@@ -40,7 +40,7 @@ def refuse_unknown(name: str, place: Place, declared: Declared, findings: Findin
     """Say that a program declares no hyperparameter of this name."""
     near = declared.schema.nearest(name)
     names = [it.name for it in declared.schema.declared]
-    fix = f"Did you mean {near}?" if near else f"Take it out. Declared are: {listed(names)}."
+    fix = f"Did you mean {near}?" if near else f"Take it out. Declared are: {listed(names) or 'none'}."
     found = f"{shown(name)}, which {declared.program} does not declare"
     findings.problem(431, place, found, "a declared hyperparameter", fix + declared.outdated)
 
@@ -51,7 +51,7 @@ def _check_missing(definition: Definition, declared: Declared, findings: Finding
     static = [
         name
         for name, text in definition.static.items()
-        if not ((it := declared.schema.find(name)) and is_absent(text, it.kind))
+        if not ((it := declared.schema.find(name)) and it.is_absent(text))
     ]
     for it in declared.schema.missing([*static, *definition.tuned_names()]):
         place = (*definition.static_place, it.name)
@@ -80,7 +80,7 @@ def _known(
 
 
 def _check_value(it: Hyperparameter, text: str, place: Place, declared: Declared, findings: Findings) -> None:
-    if findings.doubtful(place) or is_absent(text, it.kind):
+    if findings.doubtful(place) or it.is_absent(text):
         return
     try:
         it.read(text)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bandstand.errors import InputError
-from bandstand.hyperparameter_file import ENDING, OURS, SPECIFICATIONS, digest, file_of, from_document
+from bandstand.hyperparameter_file import ENDING, SPECIFICATIONS, digest, file_of, from_document, stamped
 from bandstand.hyperparameter_schema import Schema
 from bandstand.request.documents import Definition
 from bandstand.request.findings import Findings, listed, shown
@@ -136,7 +136,7 @@ def _packed(archive: Path, name: str) -> tuple[Path, bytes, bytes | None] | None
 
 
 def _is_outdated(document: Mapping[str, Any], script: bytes | None) -> bool:
-    written = document.get(OURS, {}).get("Program", {}).get("SHA256")
+    written = stamped(document)
     return script is not None and written is not None and written != digest(script)
 
 

@@ -38,8 +38,10 @@ def answer(schema: Schema, module: str | None = None, file: Path | None = None) 
     if {"-h", "--help"} & set(words):
         sys.stdout.write(_help(schema, module))
         raise SystemExit(0)
-    if words[:1] == [EXPORT]:
-        _export(schema, words[1:], file)
+    asked = next((word for word in words if word.partition("=")[0] == EXPORT), None)
+    if asked is not None:
+        words.remove(asked)
+        _export(schema, [*asked.split("=", 1)[1:], *words], file)
 
 
 def look_around_declared(declared: Iterable[Hyperparameter]) -> Surroundings:
@@ -132,9 +134,11 @@ def _help(schema: Schema, module: str | None) -> str:
 
 
 def _export(schema: Schema, words: list[str], file: Path | None) -> NoReturn:
+    if len(words) > 1 or any(word.startswith("-") for word in words):
+        _end(f"  found {EXPORT} together with {' '.join(words)}; expected {EXPORT} [FILE] and nothing else")
     program = _program()
     path = Path(words[0]) if words else file or (hyperparameter_file.file_of(program) if program else None)
-    if path is None or len(words) > 1:
+    if path is None:
         _end(f"  expected {EXPORT} FILE")
     try:
         stamp = program if file is None else None

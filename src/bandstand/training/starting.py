@@ -38,7 +38,7 @@ def start(schema: Iterable[Hyperparameter] | None = None) -> Run:
     """
     global _current
     if _current is None:
-        _current = _start(None if schema is None else list(schema))
+        _current = _start(schema)
     elif schema is not None:
         raise JobError("The run has begun: give schema to the first call of bandstand.start().")
     return _current
@@ -55,7 +55,7 @@ def current() -> Run:
     return _current
 
 
-def _start(schema: list[Hyperparameter] | None) -> Run:
+def _start(schema: Iterable[Hyperparameter] | None) -> Run:
     if schema is None:
         at = look_around(os.environ)
     else:
