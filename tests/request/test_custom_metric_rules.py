@@ -59,6 +59,10 @@ def test_the_code_is_submitted_and_the_metric_defined(
         (("profit.py:profit", "../profit.py:profit"), "", "Put it into the folder with the code."),
         (('code = "src"\n', ""), "def profit(p, r): ...", "Add code, the folder with the file."),
         (("", ""), "def profit(p, r)", "Mend the file."),
+        (("", ""), "x = 1\0", "Mend the file."),
+        (("", ""), "-" * 100_000 + "1", "Mend the file."),
+        (("", ""), "if True:\n    def profits(p, r): ...", "Did you mean profits?"),
+        (("", ""), "def outer():\n    def profit(p, r): ...", "Define it there, or mend the name."),
     ],
 )
 def test_what_is_not_there_is_told_with_the_nearest_name(
@@ -81,6 +85,14 @@ def test_what_is_not_there_is_told_with_the_nearest_name(
         "from money import profit",
         "profit = lambda p, r: 1",
         "from money import *",
+        "class profit: ...",
+        "other, profit = 1, len",
+        "print(profit := len)",
+        "match 1:\n    case profit: ...",
+        "globals()['profit'] = len",
+        "exec('def profit(p, r): ...')",
+        "def __getattr__(name): ...",
+        "def define():\n    global profit\n    profit = len\ndefine()",
         "try:\n    from a import profit\nexcept ImportError:\n    from b import profit",
     ],
 )

@@ -16,6 +16,9 @@ from bandstand.request.plan import local_path
 NAME = "custom_metric"
 """The hyperparameter; its value is like `profit.py:profit`, or several of these."""
 
+_DEFINING = frozenset({"exec", "globals", "setattr", "vars"})
+"""Functions by which a module can define what its text does not tell."""
+
 
 def custom_metrics(static: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return file and function of each metric of the user's own.
@@ -73,7 +76,12 @@ def _check_file(source: Path, file: str, function: str, place: Place, findings: 
             return
         names = _names(ast.parse(path.read_bytes(), str(path)))
     except SyntaxError as error:
-        found = f"{path}, line {error.lineno}: {error.msg}"
+        line = "" if error.lineno is None else f", line {error.lineno}"
+        found = f"{path}{line}: {error.msg}"
+        findings.problem(422, place, found, "a file that Python can read", "Mend the file.")
+        return
+    except (RecursionError, MemoryError):
+        found = f"{path}, which is nested too deeply"
         findings.problem(422, place, found, "a file that Python can read", "Mend the file.")
         return
     except (OSError, ValueError) as error:
@@ -87,17 +95,18 @@ def _check_file(source: Path, file: str, function: str, place: Place, findings: 
 
 def _names(module: ast.Module) -> list[str] | None:
     """What a module defines at its top, as far as its text tells; None if that may be anything."""
-    names = []
-    for statement in module.body:
-        match statement:
-            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+    names: list[str] = []
+    pending: list[ast.AST] = list(module.body)
+    while pending:
+        match pending.pop():
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
                 names.append(name)
-            case ast.Assign(targets=targets):
-                names += [target.id for target in targets if isinstance(target, ast.Name)]
-            case ast.AnnAssign(target=ast.Name(id=name)):
+            case ast.alias(name=name, asname=other):
+                names.append(other or name)
+            case ast.Name(id=name, ctx=ast.Store()) | ast.MatchAs(name=str(name)):
                 names.append(name)
-            case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
-                names += [alias.asname or alias.name for alias in aliases]
-            case ast.If() | ast.Try() | ast.With() | ast.For() | ast.While():
-                return None
-    return None if "*" in names else names
+            case node:
+                pending += ast.iter_child_nodes(node)
+    late = any(isinstance(node, ast.Global) for node in ast.walk(module))
+    called = {node.id for node in ast.walk(module) if isinstance(node, ast.Name)}
+    return None if late or called & _DEFINING or {"*", "__getattr__"} & set(names) else names
