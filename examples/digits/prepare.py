@@ -1,7 +1,7 @@
 """Prepare the data of the digits example: images of handwritten digits as MNIST's idx files.
 
-    prepare.py                 1,797 images of 8 x 8 pixels, out of scikit-learn; a fifth to validate on
-    prepare.py --mnist FOLDER  MNIST's own four files, packed or not: 60,000 and 10,000 images of 28 x 28
+prepare.py                 1,797 images of 8 x 8 pixels, out of scikit-learn; a fifth to validate on
+prepare.py --mnist FOLDER  MNIST's own four files, packed or not: 60,000 and 10,000 images of 28 x 28
 """
 
 from __future__ import annotations
