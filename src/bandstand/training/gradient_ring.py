@@ -23,9 +23,10 @@ import contextlib
 import io
 from collections.abc import Iterator
 from importlib.util import find_spec
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from bandstand.errors import InputError, JobError
+from bandstand.training.gradient_transport import LostRingError, Transport
 from bandstand.training.lost_ranks import await_reason
 from bandstand.training.output import note
 from bandstand.training.run import Run
@@ -36,28 +37,6 @@ Kind = Literal["auto", "horovod", "torch"]
 
 STALL_SECONDS = 300.0
 """How long a rank waits for another one in a collective before the job is given up."""
-
-
-class LostRingError(Exception):
-    """A collective has failed, since another rank is gone, missing, or called something else."""
-
-
-class Transport(Protocol):
-    """What moves tensors between ranks; both operations are collective and raise LostRingError."""
-
-    name: str
-
-    def sum(self, tensor: Any) -> None:
-        """Replace a tensor by its sum over all ranks."""
-        ...
-
-    def broadcast(self, tensor: Any) -> None:
-        """Replace a tensor by the leader's."""
-        ...
-
-    def close(self) -> None:
-        """Leave, once every rank has come so far."""
-        ...
 
 
 class GradientRing:

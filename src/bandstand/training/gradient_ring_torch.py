@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from bandstand.errors import JobError
-from bandstand.training.gradient_ring import LostRingError
+from bandstand.training.gradient_transport import LostRingError
 from bandstand.training.leader_address import interface_to, leader_address
 from bandstand.training.run import Run
 from bandstand.training.undisturbed import undisturbed
