@@ -80,8 +80,7 @@ class Docker:
             if "No such image" in error.said:
                 raise PlatformError(
                     f"There is no image {image} here. Build it (bandstand build), pull it (docker pull "
-                    f"{image}), "
-                    "or name another one; 'docker images' lists what there is."
+                    f"{image}), or name another one; 'docker images' lists what there is."
                 ) from None
             raise
         return described[0]
@@ -125,8 +124,7 @@ def find_docker() -> Docker:
     if program is None:
         raise PlatformError(
             "There is no docker command on this machine, which builds and pushes images. Install one: on "
-            "Debian "
-            "and Ubuntu apt-get install docker.io, elsewhere https://docs.docker.com/get-docker/"
+            "Debian and Ubuntu apt-get install docker.io, elsewhere https://docs.docker.com/get-docker/"
         )
     docker = Docker(program)
     try:

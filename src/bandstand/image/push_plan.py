@@ -70,8 +70,7 @@ class PushPlan:
             f"look for the repository {self.repository} in {self.region}",
             (
                 f"if there is none: create it, with a scan of each push, {tags} and a lifecycle policy that "
-                f"keeps the "
-                f"newest {self.keep} images"
+                f"keeps the newest {self.keep} images"
             ),
             "ask for a login that is good for 12 hours; it is kept for this push only, and never printed",
             f"push {self.image} as {self.repository}:{self.tag}",
@@ -111,8 +110,7 @@ def make_push_plan(
     if not (2 <= len(repository) <= 256 and _REPOSITORY.fullmatch(repository)):
         problems.append(
             f"{repository!r} is no name of a repository; ECR takes 2 to 256 lower-case letters, digits and "
-            f". _ - / "
-            "between them. Name another one with --repository."
+            ". _ - / between them. Name another one with --repository."
         )
     if not _TAG.fullmatch(tag):
         problems.append(f"{tag!r} is no tag; expected up to 128 letters, digits and . _ - (--tag).")
@@ -122,8 +120,7 @@ def make_push_plan(
     if found != PLATFORM:
         raise PlatformError(
             f"The image {image} is for {found}; SageMaker's training instances run {PLATFORM}. Build it "
-            f"again with "
-            f"--platform {PLATFORM}."
+            f"again with --platform {PLATFORM}."
         )
     return PushPlan(image, repository, tag, region, keep, immutable, facts["Size"])
 

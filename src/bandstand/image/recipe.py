@@ -95,8 +95,7 @@ def make_recipe(wish: Wish, revision: Revision) -> Recipe:
         reason = error.strerror if isinstance(error, OSError) else "it is no text"
         raise InputError(
             f"The Dockerfile {dockerfile} cannot be read: {reason}. Name the folder that holds one, or the "
-            f"file "
-            "with --file; docs/how-to/build-and-push.md has the smallest one."
+            "file with --file; docs/how-to/build-and-push.md has the smallest one."
         ) from None
     declared = _ARGUMENT.findall(text)
     problems = [*_stage_problems(wish.stage, _STAGE.findall(text))]
@@ -113,8 +112,7 @@ def make_recipe(wish: Wish, revision: Revision) -> Recipe:
     if not wish.registry and not (wish.folder / "docker" / "base.sh").is_file():
         problems.append(
             f"--no-registry makes the base with docker/base.sh, which is not in {wish.folder}: it is for "
-            f"Bandstand's "
-            f"own repository. Elsewhere name a local base: --build-arg BASE_IMAGE={BASE}"
+            f"Bandstand's own repository. Elsewhere name a local base: --build-arg BASE_IMAGE={BASE}"
         )
     if problems:
         raise InputError("\n".join(problems))

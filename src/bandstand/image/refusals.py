@@ -35,8 +35,7 @@ _BY_CODE = {
     "ExpiredTokenException": _EXPIRED,
     "RequestExpired": f"{_EXPIRED} If they are new, this machine's clock is wrong.",
     "UnrecognizedClientException": "AWS does not know these credentials: they are mistyped, deleted, or of "
-    "another "
-    "partition than the region {region}.",
+    "another partition than the region {region}.",
     "InvalidClientTokenId": "AWS does not know these credentials: they are mistyped or deleted.",
     "InvalidSignatureException": "AWS refuses the signature: the secret key is mistyped, or this clock is "
     "wrong.",
@@ -51,8 +50,7 @@ _BY_WORDS = (
         ("tag is immutable", "cannot be overwritten"),
         (
             "The repository {repository} has immutable tags, and {tag} is there already. Build anew, so that "
-            "the tag "
-            "names another revision, or give another one with --tag."
+            "the tag names another revision, or give another one with --tag."
         ),
     ),
     (
