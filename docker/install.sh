@@ -23,6 +23,6 @@ rm -f "$site"/*.dist-info/direct_url.json
 settle() { find "$venv" -newermt "@$SOURCE_DATE_EPOCH" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +; }
 settle
 # Compiled once, here: a job's user may not write, and time is paid for. One process and a fixed seed, so that
-# the result is the same each time.
-PYTHONHASHSEED=0 "$venv/bin/python" -m compileall -q -j 1 "$site" >/dev/null || true
+# the result is the same each time. By time stamp: a hash would be checked at each start.
+PYTHONHASHSEED=0 "$venv/bin/python" -m compileall -q -j 1 --invalidation-mode timestamp "$site" >/dev/null || true
 settle
