@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
+from bandstand.errors import InputError
 from bandstand.hyperparameters import nearest
 from bandstand.sagemaker_files import Folders
 from bandstand.training.judge import CustomMetric
@@ -35,6 +37,9 @@ def load_metrics(words: Sequence[str], folder: Path) -> tuple[list[CustomMetric]
 
     Returns:
         The functions, and what is wrong with the names.
+
+    Raises:
+        InputError: If a file ends the program, which would look like the end of the training.
     """
     problems: list[str] = []
     functions: list[CustomMetric] = []
@@ -46,11 +51,10 @@ def load_metrics(words: Sequence[str], folder: Path) -> tuple[list[CustomMetric]
             if file not in modules:
                 modules[file] = _run(folder / file, folder)
             function = getattr(modules[file], name, None)
-            if callable(function):
+            problem = _problem_of_call(word, function) or _problem_of_name(word, name, modules[file])
+            if problem is None and callable(function):
                 functions.append(function)
-                continue
-            problem = _problem_of_name(word, name, modules[file])
-        problems.append(problem)
+        problems += [problem] if problem else []
     return functions, problems
 
 
@@ -72,12 +76,30 @@ def _problem_of_place(word: str, file: str, name: str, folder: Path) -> str | No
     return f"{told}, but there is no {file} in {folder}.{_hint(file, here)}"
 
 
-def _problem_of_name(word: str, name: str, module: ModuleType) -> str:
+def _problem_of_name(word: str, name: str, module: ModuleType) -> str | None:
     told = f"Hyperparameter 'custom_metric' names {word!r}"
+    if callable(getattr(module, name, None)):
+        return None
     if hasattr(module, name):
         return f"{told}, which is no function but {type(getattr(module, name)).__name__}."
     own = [other for other, value in vars(module).items() if callable(value) and not other.startswith("_")]
     return f"{told}, but {Path(str(module.__file__)).name} has no function {name}.{_hint(name, own)}"
+
+
+def _problem_of_call(word: str, function: object) -> str | None:
+    told = f"Hyperparameter 'custom_metric' names {word!r}, which"
+    if not callable(function):
+        return None
+    if isinstance(function, type) or inspect.iscoroutinefunction(function):
+        what = "a class" if isinstance(function, type) else "async"
+        return f"{told} is {what}; expected a function of predictions and rows."
+    try:
+        inspect.signature(function).bind(None, None)
+    except TypeError as error:
+        return f"{told} cannot be called with predictions and rows: {error}."
+    except ValueError:  # one that does not tell its arguments, as some that are written in C
+        return None
+    return None
 
 
 def _hint(name: str, names: Sequence[str]) -> str:
@@ -97,5 +119,11 @@ def _run(path: Path, folder: Path) -> ModuleType:
         raise ImportError(f"{path} cannot be loaded", path=os.fspath(path))
     module = importlib.util.module_from_spec(spec)
     sys.modules.setdefault(name, module)  # where what the file defines is looked up later
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except SystemExit as leave:
+        raise InputError(
+            f"{path.name}, which custom_metric names, ended the program by sys.exit({leave.code!r}) while it "
+            'was loaded. Put what is not the metric below: if __name__ == "__main__".'
+        ) from None
     return module

@@ -111,6 +111,13 @@ def test_a_value_that_is_not_finite_is_the_worst_for_its_goal(make: Maker, capsy
         make().report(1, {"strange": math.nan})
 
 
+@pytest.mark.parametrize("goals", ["maximize", 3, {"gain": "up"}, {"gain": None}, {"gain": ["maximize"]}])
+def test_goals_that_are_none_are_refused_with_words(make: Maker, goals, capsys):
+    with pytest.raises(JobError, match=r"report\(goals=\) takes maximize or minimize by metric"):
+        make().report(1, {"gain": math.nan}, goals=goals)
+    assert capsys.readouterr().out == ""
+
+
 def test_a_report_without_the_objective_says_so_once(make: Maker, capsys):
     run = make()
     run.report(1, {"validation:score-x": 1.0})
@@ -155,6 +162,8 @@ def test_checkpoints_are_due_by_count_by_time_or_always(make: Maker):
         ({"every_seconds": -1}, r"checkpoint\(every_seconds=\) takes 0 or more seconds; found -1"),
         ({"every_seconds": math.nan}, r"checkpoint\(every_seconds=\) takes 0 or more seconds"),
         ({"every_seconds": "soon"}, r"checkpoint\(every_seconds=\) takes one number; found 'soon'"),
+        ({"every_seconds": "5"}, r"checkpoint\(every_seconds=\) takes one number; found '5'"),
+        ({"every_seconds": 10**400}, r"checkpoint\(every_seconds=\) takes one number"),
         ({"suffix": "npz"}, r"checkpoint\(suffix=\) takes an ending such as '.npz'; found 'npz'"),
         ({"suffix": ".a/b"}, r"checkpoint\(suffix=\)"),
         ({"suffix": ".complete"}, r"checkpoint\(suffix=\)"),
@@ -231,7 +240,7 @@ def test_only_the_leader_writes_the_model(make: Maker, tmp_path: Path):
     assert not (tmp_path / "model").exists()
 
 
-@pytest.mark.parametrize("name", ["", "/m", "../m", "a/../../m", "."])
+@pytest.mark.parametrize("name", ["", "/m", "../m", "a/../../m", ".", None, 3])
 def test_a_models_name_stays_in_the_model_folder(make: Maker, name: str):
     with pytest.raises(JobError, match="below the model folder"):
         make().save_model(name, lambda path: path.write_text("x"))
@@ -258,7 +267,7 @@ def test_a_value_that_is_too_large_is_refused(make: Maker):
         make().gather("x" * (5 << 20))
 
 
-@pytest.mark.parametrize("value", ["x", None, [1, 2]])
+@pytest.mark.parametrize("value", ["x", "1", None, [1, 2], 10**400])
 def test_a_mean_of_something_else_than_a_number_is_refused(make: Maker, value):
     with pytest.raises(JobError, match=r"mean\(value\) takes one number"):
         make().mean(value)

@@ -26,8 +26,10 @@ def whole_number(what: str, value: object, least: int) -> int:
 def one_number(what: str, value: object) -> float:
     """One number as a float; `what` names the call and the argument in the error."""
     try:
+        if isinstance(value, str | bytes):
+            raise TypeError("text is no number, whatever it says")
         return float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         found = f"{str(value)[:100]!r} ({type(value).__name__})"
         raise JobError(f"{what} takes one number; found {found}.") from None
 

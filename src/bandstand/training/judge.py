@@ -104,9 +104,13 @@ def custom_values(
         Names and values.
 
     Raises:
-        InputError: If that is no pair of a name and one number, nor a list of such pairs.
+        InputError: If that is no pair of a name and one number, nor a list of such pairs; or if the function
+            ends the program, which would look like the end of the training.
     """
-    returned: object = function(predictions, matrix)
+    try:
+        returned: object = function(predictions, matrix)
+    except SystemExit as leave:
+        raise InputError(f"{_told(function)} ended the program by sys.exit({leave.code!r}).") from None
     found = []
     for pair in returned if isinstance(returned, list) else [returned]:
         if not (isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str)):

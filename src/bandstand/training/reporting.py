@@ -44,6 +44,11 @@ class Reporting:
                 f"Iteration {number} is reported after iteration {self._last}; report each iteration "
                 "once, in ascending order, with all its metrics in one call."
             )
+        if not isinstance(goals, Mapping) or set(map(str, goals.values())) - {"maximize", "minimize"}:
+            raise JobError(
+                "report(goals=) takes maximize or minimize by metric, such as "
+                f'{{"validation:gain": "maximize"}}; found {goals!r}.'
+            )
         first, self._last = self._last == 0, number
         if not self._prints:
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -105,7 +106,7 @@ class Run:
         """
         if name in self.channels:
             return self.channels[name].path
-        near = nearest(name, self.channels)
+        near = nearest(name, self.channels) if isinstance(name, str) else None
         hint = f" Did you mean {near!r}?" if near else ""
         have = ", ".join(self.channels) or "none"
         raise InputError(f"This job has no channel {name!r}; its channels are: {have}.{hint}")
@@ -243,7 +244,7 @@ class Run:
             JobError: If the name leads out of the model folder, or `save` wrote nothing at its path.
         """
         saving_function("save_model(save)", save)
-        relative = Path(name)
+        relative = Path(name if isinstance(name, str | os.PathLike) else "")
         if not relative.name or relative.is_absolute() or ".." in relative.parts:
             raise JobError(f"A model's name is a path below the model folder; found {name!r}.")
         target = self.model_dir / relative
