@@ -68,6 +68,11 @@ def test_parents_that_cannot_be_are_refused_by_their_key(
     assert all(problem.where.startswith("tuning.warm_start") for problem in found)
 
 
+def test_a_type_of_warm_start_without_one_is_told_to_be_without_effect(job: Job, plan_of: PlanOf) -> None:
+    plan = plan_of(job(("jobs = 30", 'jobs = 30\nwarm_start_type = "transfer"')))
+    assert "tuning.warm_start_type: without effect, since there is no tuning.warm_start." in plan.notes
+
+
 @pytest.mark.parametrize("strategy", ["hyperband", "hyperband-tpe"])
 def test_a_warm_start_needs_a_strategy_that_learns(job: Job, problems: Problems, strategy: str) -> None:
     found = problems(job(('"hyperband"', f'"{strategy}"'), ("jobs = 30", 'jobs = 30\nwarm_start = ["a"]')))

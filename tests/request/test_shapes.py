@@ -49,6 +49,8 @@ def test_a_right_document_has_no_problem_and_comes_back_unchanged(
         ("HyperParameterTuningJobNmae", "tune", 201, "Did you mean HyperParameterTuningJobName?"),
         (f"{CONFIG}.Strategy", "hyperband", 205, "Did you mean Hyperband?"),
         (f"{CONFIG}.RandomSeed", -1, 207, "allowed: 0 or more"),
+        (f"{CONFIG}.RandomSeed", 2**31, 207, "allowed: 0 to 2147483647"),
+        (f"{CONFIG}.TuningJobCompletionCriteria.TargetObjectiveMetricValue", 10**400, 207, "a finite number"),
         (f"{CONFIG}.RandomSeed", True, 203, "a whole number"),
         (f"{CONFIG}.RandomSeed", 7.0, 203, "a whole number"),
         (f"{CONFIG}.ResourceLimits.MaxParallelTrainingJobs", "4", 203, "Write it without quotes: 4."),

@@ -101,6 +101,8 @@ def _put_warm_start(page: Draft, tuning: Tuning) -> None:
     place = ("WarmStartConfig",)
     page.findings.came_from(place, "tuning.warm_start", tuning.warm_start is not None)
     if tuning.warm_start is None:
+        if "warm_start_type" in tuning.model_fields_set:
+            page.findings.note("tuning.warm_start_type: without effect, since there is no tuning.warm_start.")
         return
     parents = (*place, "ParentHyperParameterTuningJobs")
     page.put(parents, [], "tuning.warm_start")

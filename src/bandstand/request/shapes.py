@@ -5,7 +5,7 @@ botocore's own validator checks members, types and minima only; the service find
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -44,6 +44,9 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "double": (float, int),
     "boolean": (bool,),
 }
+
+_WIDEST = {"integer": 2**31 - 1, "long": 2**63 - 1}
+"""The greatest whole number of a type, in AWS's own models."""
 
 
 def check_shapes(operation: str, document: Mapping[str, Any], findings: Findings) -> dict[str, Any]:
@@ -169,9 +172,11 @@ def _check_text(shape: Any, value: str, place: Place, findings: Findings, what: 
 
 def _check_number(shape: Any, value: float, place: Place, findings: Findings) -> None:
     low, high = shape.metadata.get("min"), shape.metadata.get("max")
-    if not math.isfinite(value):
+    widest = _WIDEST.get(shape.type_name, sys.float_info.max)
+    if not -widest <= value <= widest and shape.type_name not in _WIDEST:
         findings.problem(207, place, shown(value), "a finite number", "Write a number.")
-    elif (low is not None and value < low) or (high is not None and value > high):
+    elif not (-widest if low is None else low) <= value <= (widest if high is None else high):
+        high = widest if high is None and value > widest else high
         allowed = f"{low} or more" if high is None else f"{low or 0} to {high}"
         findings.problem(207, place, shown(value), allowed, "Take a number within these limits.")
 
