@@ -31,6 +31,7 @@ Problems = Callable[..., list[Problem]]
         ("name = 3", "line 1, column 1", "give the file the suffix .toml"),
         ("", "line 1, column 1", "an end of the file in the middle"),
         ("[" * 100_000, "request.json", "too deep to read"),
+        ('{"TrainingJobName": 1' + "0" * 5000 + "}", "request.json", "a whole number of thousands of digits"),
     ],
 )
 def test_what_is_no_json_is_told_with_its_place(

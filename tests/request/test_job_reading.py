@@ -25,6 +25,8 @@ Problems = Callable[..., list[Problem]]
         ("name = 'a", "line 1", "Mend the syntax"),
         ("name = '''a\nb", "line 2, column 2", "Mend the syntax"),
         ("a = " + "[" * 100_000, "job.toml", "too deep to read"),
+        ("a = 1" + "0" * 5000, "job.toml", "a whole number of thousands of digits"),
+        ("a = 0x" + "f" * 5000, "job.toml", "a whole number of thousands of digits"),
     ],
 )
 def test_what_is_no_toml_is_told_with_line_and_column(

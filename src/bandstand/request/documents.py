@@ -136,6 +136,9 @@ def parse(text: str, where: str, findings: Findings) -> dict[str, Any] | None:
         place = f"line {error.lineno}, column {error.colno}"
         findings.refuse(103, f"{where}, {place}", _syntax(text, error), "JSON", _syntax_fix(text, error))
         return None
+    except ValueError:  # Python reads no whole number of more than 4300 digits
+        findings.refuse(103, where, "a whole number of thousands of digits", "JSON", "Shorten it.")
+        return None
     except RecursionError:
         findings.refuse(103, where, "brackets within brackets, too deep to read", "JSON", "Flatten it.")
         return None

@@ -39,7 +39,9 @@ def parse_toml(text: str, where: str, findings: Findings) -> dict[str, Any] | No
         findings: Takes the problem.
     """
     try:
-        return tomllib.loads(text, parse_float=WrittenFloat)
+        data = tomllib.loads(text, parse_float=WrittenFloat)
+        repr(data)  # where a whole number in hexadecimal digits is refused as one in decimal digits is above
+        return data
     except tomllib.TOMLDecodeError as error:
         match = _WHERE.fullmatch(str(error))
         reason = match[1] if match else str(error)
@@ -52,6 +54,9 @@ def parse_toml(text: str, where: str, findings: Findings) -> dict[str, Any] | No
         findings.refuse(
             102, f"{where}, line {line}, column {column}", found, "TOML", _toml_fix(reason, lines, line)
         )
+    except ValueError:  # Python reads and writes no whole number of more than 4300 digits
+        fix = "Shorten it, or write it in quotes."
+        findings.refuse(102, where, "a whole number of thousands of digits", "TOML", fix)
     except RecursionError:
         findings.refuse(102, where, "brackets within brackets, too deep to read", "TOML", "Flatten it.")
     return None
