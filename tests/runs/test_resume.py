@@ -476,7 +476,14 @@ def test_a_job_whose_code_is_gone_is_left_as_it_is_and_one_whose_code_has_change
     refused = launch("job")
     assert f"job cannot go on. the code: {code} is gone. Put it back" in refused.communicate()[0]
     assert show(record, "job")["resumable"]
+    code.mkdir()
+    (tmp_path / "away" / "train.py").rename(tmp_path / "train.py")
+    (tmp_path / "away" / "other.py").touch()
+    assert f"the code: {code} is empty." in launch("job").communicate()[0]
+    code.rmdir()
     (tmp_path / "away").rename(code)
+    assert f"the program: {code / 'train.py'} is gone. Put it back" in launch("job").communicate()[0]
+    assert show(record, "job")["resumable"]
     (code / "train.py").write_text(STEPS + "\n")
     (tmp_path / "gate").touch()
     said = launch("job").communicate(timeout=DEADLINE_SECONDS)[0]

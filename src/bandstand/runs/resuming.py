@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
-from bandstand.backends.task import code_folder
 from bandstand.errors import InputError
-from bandstand.request.plan import TrainingPlan
+from bandstand.hyperparameter_text import unquoted
+from bandstand.request.custom_metric_rules import custom_metrics
+from bandstand.request.plan import TrainingPlan, local_path
 from bandstand.runs.documents import is_resumable
 from bandstand.runs.ownership import Claim, alive, owner_words
 from bandstand.runs.record import Record
@@ -156,16 +157,38 @@ def _over(job: TuningJob | TrainingJob) -> str:
 
 def _refuse_vanished(plan: TrainingPlan) -> None:
     gone = [f"{what}: {place} is gone." for what, place in _places(plan) if not place.exists()]
+    gone += [f"the program: {place} is gone." for place in _programs(plan) if not place.exists()]
+    gone += [
+        f"{what}: {place} is empty."
+        for what, place in _places(plan)
+        if place.is_dir() and not any(place.iterdir())
+    ]
     if gone:
         raise InputError(" ".join([f"{plan.name} cannot go on.", *gone, "Put it back and try again."]))
 
 
 def _places(plan: TrainingPlan) -> Iterator[tuple[str, Path]]:
-    code = code_folder(dict(plan.hyperparameters))
+    code = _code(plan)
     if code is not None:
-        yield "the code", Path(code)
+        yield "the code", code
     for channel in plan.channels:
         yield f"the data of channel {channel.name}", channel.path
+
+
+def _code(plan: TrainingPlan) -> Path | None:
+    """The folder or the archive with a job's code, if it is of this machine."""
+    submitted = unquoted(dict(plan.hyperparameters).get("sagemaker_submit_directory", ""))
+    return local_path(submitted) if submitted.startswith("file:///") else None
+
+
+def _programs(plan: TrainingPlan) -> Iterator[Path]:
+    """The files that a job starts with, where its code is a folder that is still there."""
+    code, settings = _code(plan), dict(plan.hyperparameters)
+    if code is None or not code.is_dir():
+        return
+    program = dict(plan.environment).get("SAGEMAKER_PROGRAM") or settings.get("sagemaker_program")
+    names = [unquoted(program)] if program else [file for file, _ in custom_metrics(settings)]
+    yield from (code / name for name in dict.fromkeys(names))
 
 
 def _files(place: Path) -> Iterator[Path]:
