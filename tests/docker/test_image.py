@@ -85,7 +85,7 @@ def files_of(image: str) -> dict[str, tuple[object, ...]]:
         with subprocess.Popen(["docker", "export", container], stdout=subprocess.PIPE) as process:
             with tarfile.open(fileobj=process.stdout, mode="r|") as tar:
                 for member in tar:
-                    file = tar.extractfile(member)
+                    file = tar.extractfile(member) if member.isreg() else None
                     digest = hashlib.file_digest(file, "sha256").hexdigest() if file else None
                     facts = (member.type, member.mode, member.uid, member.gid, member.linkname, digest)
                     found[member.name] = facts
