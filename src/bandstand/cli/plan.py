@@ -33,9 +33,7 @@ if TYPE_CHECKING:
 @on_option
 @json_option
 @home_option
-def command(
-    job: Path | None, program: str | None, on: str, as_json: bool, **changes: Any
-) -> int:
+def command(job: Path | None, program: str | None, on: str, as_json: bool, **changes: Any) -> int:
     """Check JOB and print the request that it makes, without running anything.
 
     JOB is a job file (TOML) or a CreateTrainingJob or CreateHyperParameterTuningJob document (JSON).
