@@ -59,6 +59,15 @@ LIMITED = [it for it in PARAMETERS if it.low is not None or it.high is not None]
 
 def refusals(it: Hyperparameter, text: str) -> list[str]:
     """What XGBoost itself says of a value."""
+    if it.name == "verbosity":  # global in the library, so that the trial leaves it to the declaration
+        usual = xgboost.get_config()["verbosity"]
+        try:
+            xgboost.set_config(verbosity=int(text))
+        except xgboost.core.XGBoostError as error:
+            return [str(error)]
+        finally:
+            xgboost.set_config(verbosity=usual)  # the library keeps what it has refused
+        return []
     return try_settings({**NEEDED.get(it.name, {}), it.name: text}, (), SCHEMA.names)[0]
 
 
