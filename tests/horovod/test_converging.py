@@ -46,7 +46,7 @@ def test_momentum_dropout_warm_up_and_half_precision_train_as_well(jobs, channel
         "per_rank_batch_size": 16,
         "lr_scaling": "linear",
         "warmup_epochs": 1,
-        "learning_rate": 0.01,
+        "learning_rate": 0.1,
         "compression": "fp16",
         "epochs": 4,
     }
