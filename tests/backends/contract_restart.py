@@ -80,7 +80,8 @@ class RestartContract:
     def test_what_it_has_used_of_its_time_limit_counts(
         self, lost: Job, backend: Backend, tmp_path: Path
     ) -> None:
-        assert self.again(backend, lost, tmp_path, max_runtime=1).secondary_status == "MaxRuntimeExceeded"
+        state = self.again(backend, lost, tmp_path, max_runtime=1)
+        assert state.secondary_status == "MaxRuntimeExceeded", (state, lost.report())
 
     def test_a_stop_that_was_asked_for_before_does_not_stop_it(
         self, lost: Job, backend: Backend, tmp_path: Path

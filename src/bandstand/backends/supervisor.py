@@ -96,6 +96,7 @@ class Supervisor:
         self._journal.begin("Downloading", "Laying out the hosts and linking the channels.")
         if self._task.max_runtime is not None:
             self._limit = time.monotonic() + max(0.0, self._task.max_runtime - self._task.spent)
+            self._next_look = min(self._next_look, self._limit)
         launch = make_launch(self._task, self._folder, os.environ)
         self._journal.begin("Training", "Training is running.")
         self._launch = launch
@@ -131,8 +132,6 @@ class Supervisor:
 
     def _patience(self) -> float:
         due = [self._next_look]
-        if self._limit is not None and self._ending is None:
-            due.append(self._limit)
         if self._ending is not None and not self._is_killed:
             due.append(self._ending.deadline)
         now = time.monotonic()
@@ -181,8 +180,11 @@ class Supervisor:
             text = f"Stopping: nobody has renewed the lease for {self._task.lease_seconds:g} s."
             self._end_by("owner", self._task.lease_grace, text)
         if self._limit is not None and now >= self._limit:
+            self._limit = None
             text = f"Stopping: the job has run for {self._task.max_runtime} s, its limit."
             self._end_by("runtime", self._task.grace, text)
+        if self._limit is not None:
+            self._next_look = min(self._next_look, self._limit)
 
     def _judge_hosts(self) -> None:
         for host in self._hosts:
