@@ -22,9 +22,10 @@ def test_every_variable_is_read():
             "BANDSTAND_START_TIMEOUT": "2.5",
             "BANDSTAND_RANKS_PER_HOST": "2",
             "BANDSTAND_THREADS": "4",
+            "BANDSTAND_REQUIREMENTS": "install",
             "BANDSTAND_GOAL": "maximize",
         }
-    ) == Settings(8000, 5, b"\x0a\xff", {"algo-1": "127.0.0.2"}, 2.5, 2, 4, "maximize")
+    ) == Settings(8000, 5, b"\x0a\xff", {"algo-1": "127.0.0.2"}, 2.5, 2, 4, True, "maximize")
 
 
 def test_every_variable_that_is_wrong_is_told_at_once_and_the_key_is_not_shown():
