@@ -120,6 +120,18 @@ def test_a_traceback_is_kept_among_temporary_files_where_the_home_cannot_be_writ
     assert kept.read_text(encoding="utf-8") == "KeyError: 'fault'\n"
 
 
+@pytest.mark.parametrize("words", [("plan",), ("plan", "--hyperparameters"), ("train",), ("tune",)])
+def test_a_path_that_no_file_system_can_have_is_the_users_mistake(
+    bandstand: Any, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    (tmp_path / "loop.toml").symlink_to(tmp_path / "loop.toml")
+    for path in (f"{'a' * 5000}.toml", str(tmp_path / "loop.toml")):
+        done = bandstand(*words, path)
+        assert done.returncode == 2, done.stderr
+        assert "Bandstand, not" not in done.stderr
+        assert len(done.stderr) < 1000
+
+
 def test_a_home_that_cannot_be_written_is_told_without_a_traceback(bandstand: Any, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     done = bandstand("list", "--home", "file")

@@ -30,6 +30,12 @@ _MACHINE = {
     errno.EIO,
 }
 
+_PATHS = {errno.ENAMETOOLONG, errno.ELOOP}
+"""What no file system of this machine could have under the path that was given."""
+
+_SHOWN = 60
+"""Characters of such a path that are shown."""
+
 
 def report_error(error: Exception, place: Place) -> int:
     """Tell a person what went wrong.
@@ -45,6 +51,10 @@ def report_error(error: Exception, place: Place) -> int:
     if isinstance(error, click.ClickException):
         error.show()
         return WRONG
+    if isinstance(error, OSError) and error.errno in _PATHS:
+        path = str(error.filename)
+        shown = path if len(path) <= _SHOWN else f"{path[:_SHOWN]}..."
+        error = InputError(f"The path {shown} ({len(path)} characters): {error.strerror}. Name another path.")
     if isinstance(error, BandstandError):
         if place.json and isinstance(error, InputError):
             put_json({"problems": problems(error)})
