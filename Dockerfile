@@ -2,13 +2,12 @@
 #
 #   docker build --platform linux/amd64 --target xgboost -t bandstand:xgboost .
 #
+# The other two need PyTorch's own index for CPUs as well: --build-arg PIP_EXTRA_INDEX_URL=ADDRESS.
 # Every stage starts from BASE_IMAGE, which needs Python 3.11 with venv. `make image` does the same with a base
 # from Debian's packages and files from docker/wheels, with no image registry and no package index.
 # docs/how-to/build-and-push.md tells the arguments. Works with and without BuildKit.
 
 ARG BASE_IMAGE=python:3.11-slim
-# Where Horovod is compiled. For GPUs: an image with Python 3.11, nvcc and NCCL's headers.
-ARG BUILD_IMAGE=${BASE_IMAGE}
 
 
 # A virtual environment with nothing but pip, and another one with what builds packages. No file of these
@@ -32,7 +31,7 @@ RUN python3 -m venv /build/venv \
 
 # The packages that have no wheel in the index: the training toolkit, which is left out by default. It is an
 # option for scripts that import it; script mode is Bandstand's own.
-FROM ${BUILD_IMAGE} AS toolkit-wheels
+FROM ${BASE_IMAGE} AS toolkit-wheels
 ARG TOOLKIT
 ARG PIP_NO_INDEX
 ARG PIP_INDEX_URL
@@ -101,27 +100,28 @@ LABEL org.opencontainers.image.version="${VERSION}" \
 
 
 # Horovod has no wheel in any index; see docker/horovod. A wheel in docker/wheels is taken as it is.
-FROM ${BUILD_IMAGE} AS horovod-wheel
+FROM ${BASE_IMAGE} AS horovod-wheel
 ARG ACCELERATOR=cpu
 ARG PIP_NO_INDEX
 ARG PIP_INDEX_URL
-ARG PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu
+ARG PIP_EXTRA_INDEX_URL
 COPY docker/wheels/horovod /build/wheels
 COPY docker/lock /build/lock
 COPY docker/horovod /build/horovod
 COPY docker/compile.sh /build/
-RUN mkdir -p /build/made && sh /build/compile.sh /build/made horovod
+RUN sh /build/horovod/check_index.sh /build/wheels && mkdir -p /build/made && sh /build/compile.sh /build/made horovod
 
 
 FROM start AS horovod-packages
 ARG ACCELERATOR=cpu
 ARG PIP_NO_INDEX
 ARG PIP_INDEX_URL
-ARG PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu
+ARG PIP_EXTRA_INDEX_URL
 ARG SOURCE_DATE_EPOCH=315532800
 COPY docker/wheels/horovod /build/wheels
 COPY docker/lock/${ACCELERATOR} /build/lock
-RUN sh /build/install.sh /opt/venv /build/lock/horovod.txt
+COPY docker/horovod/check_index.sh /build/check_index.sh
+RUN sh /build/check_index.sh /build/wheels && sh /build/install.sh /opt/venv /build/lock/horovod.txt
 COPY --from=horovod-wheel /build/made /build/made
 RUN sh /build/install.sh /opt/venv /build/made/*.whl
 
@@ -137,26 +137,12 @@ LABEL org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.source="${SOURCE}"
 
 
-FROM horovod-packages AS all-packages
+# With GPUs, XGBoost and PyTorch bring files of NCCL of the same name for two versions of CUDA.
+FROM xgboost-packages AS all-packages
 ARG ACCELERATOR=cpu
-ARG PARQUET=1
-ARG TOOLKIT
-ARG PIP_NO_INDEX
-ARG PIP_INDEX_URL
-ARG SOURCE_DATE_EPOCH=315532800
-COPY docker/wheels/xgboost docker/wheels/parquet docker/wheels/toolkit /build/wheels/
-COPY --from=toolkit-wheels /build/made /build/made
-RUN sh /build/install.sh /opt/venv /build/lock/xgboost.txt \
-      ${PARQUET:+/build/lock/parquet.txt} ${TOOLKIT:+/build/lock/toolkit.txt} \
- && if [ -n "$TOOLKIT" ]; then sh /build/install.sh /opt/venv /build/made/inotify*.whl /build/made/sagemaker*.whl; fi
+RUN if [ "$ACCELERATOR" != cpu ]; then echo "For GPUs, build --target xgboost or --target horovod" >&2; exit 1; fi
 
 
-FROM runtime AS all
+# The image of the stage before and a layer more: what both need is pinned alike, so one lies over the other.
+FROM horovod AS all
 COPY --from=all-packages /opt/venv /opt/venv
-COPY --from=bandstand /image /
-ARG VERSION=unknown
-ARG REVISION=unknown
-ARG SOURCE=unknown
-LABEL org.opencontainers.image.version="${VERSION}" \
-      org.opencontainers.image.revision="${REVISION}" \
-      org.opencontainers.image.source="${SOURCE}"

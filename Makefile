@@ -9,12 +9,12 @@ MARKETING := examples/direct_marketing
 TORCH_BIN := .venv-horovod/bin
 TORCH_EXTRAS := horovod,xgboost,launch,local,report,examples,digits
 
-SDKS := $(HOME)/.cache/bandstand
+SDKS := $(or $(BANDSTAND_CACHE),$(HOME)/.cache/bandstand)
 SDK_v2 := 'sagemaker<3'
 SDK_v3 := 'sagemaker>=3,<4'
 
 .DEFAULT_GOAL := help
-.PHONY: help tune test test-interop image images lock test-docker test-horovod horovod-wheel digits convergence bench-horovod check format drills clean python-as-asked
+.PHONY: help tune test test-interop test-rough test-aws image images sdks lock test-docker test-horovod horovod-wheel horovod-wheel-cuda digits convergence bench-horovod check format drills clean python-as-asked
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*##/\t/' | expand -t 12
@@ -49,8 +49,8 @@ tune: .venv/.run  ## the main job: 30 training jobs, 4 at a time, 3 hosts each, 
 	@$(BIN)/python $(MARKETING)/prepare.py $(if $(BANK),--bank '$(BANK)')
 	@$(BIN)/bandstand tune $(MARKETING)/job.toml
 
-test: .venv/.dev  ## all tests that need nothing but Python
-	@$(BIN)/python -m pytest $(ARGS)
+test: .venv/.dev  ## all tests that need nothing but Python, two at a time (WORKERS=4 for four)
+	@$(BIN)/python -m pytest -n $(or $(WORKERS),2) --dist worksteal $(ARGS)
 
 .venv-horovod/.torch: docker/horovod/build-requirements.txt
 	@echo "Installing PyTorch into .venv-horovod (some minutes the first time)"
@@ -66,6 +66,16 @@ test: .venv/.dev  ## all tests that need nothing but Python
 horovod-wheel: .venv-horovod/.torch  ## build Horovod for the pinned PyTorch (once; INTO=DIR copies the wheel there)
 	@$(TORCH_BIN)/python docker/horovod/build_wheel.py $(if $(INTO),--into '$(INTO)')
 
+.venv-horovod-cuda/.torch: docker/lock/cuda/horovod.txt docker/lock/cuda/nvcc.txt docker/horovod/build-requirements.txt
+	@echo "Installing PyTorch for CUDA, and CUDA's compiler, into .venv-horovod-cuda (gigabytes)" >&2
+	@.venv-horovod-cuda/bin/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv .venv-horovod-cuda
+	@.venv-horovod-cuda/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes $(foreach lock,$(filter %.txt,$(filter docker/lock/%,$^)),-r $(lock))
+	@.venv-horovod-cuda/bin/python -m pip install --quiet --disable-pip-version-check -r docker/horovod/build-requirements.txt
+	@touch $@
+
+horovod-wheel-cuda: .venv-horovod-cuda/.torch  ## the same for GPUs, with NCCL; needs no GPU and no CUDA toolkit
+	@.venv-horovod-cuda/bin/python docker/horovod/build_wheel.py --nccl $(if $(INTO),--into '$(INTO)')
+
 test-horovod: .venv-horovod/.made  ## the tests that need PyTorch and Horovod; skips nothing
 	@$(TORCH_BIN)/python -m pytest tests/horovod $(ARGS)
 
@@ -73,8 +83,8 @@ digits: .venv-horovod/.made  ## tune the digits classifier with Hyperband, 2 hos
 	@$(TORCH_BIN)/python examples/digits/prepare.py $(if $(MNIST),--mnist '$(MNIST)')
 	@PATH="$(CURDIR)/$(TORCH_BIN):$$PATH" $(TORCH_BIN)/bandstand tune examples/digits/job.toml
 
-convergence: .venv-horovod/.made  ## one host, n hosts untouched, n hosts tuned, for both algorithms: one picture
-	@$(TORCH_BIN)/python examples/convergence/measure.py $(ARGS)
+convergence: .venv-horovod/.made  ## one host, n hosts untouched, n hosts tuned, for both algorithms: one picture (MNIST=FOLDER, BANK=PATH)
+	@$(TORCH_BIN)/python examples/convergence/measure.py $(if $(MNIST),--mnist '$(MNIST)') $(if $(BANK),--bank '$(BANK)') $(ARGS)
 
 bench-horovod: .venv-horovod/.made  ## measure beside a bare Horovod loop and beside torch's own ring
 	@$(TORCH_BIN)/python -m benchmarks.run horovod_overhead ring_steps $(ARGS)
@@ -84,16 +94,17 @@ image: .venv/.run  ## build the image with no registry at hand, as root (ARGS='-
 
 # All stages are built once for the default one; the others are then taken from the engine's cache.
 images: image
-	@$(BIN)/bandstand build --no-registry --target xgboost
+	@$(BIN)/bandstand build --no-registry --target xgboost --no-check
 	@$(BIN)/bandstand build --no-registry --target horovod --no-check
-	@$(BIN)/bandstand build --no-registry --target xgboost --build-arg TOOLKIT=1 --tag bandstand:toolkit
+	@$(BIN)/bandstand build --no-registry --target xgboost --build-arg TOOLKIT=1 --no-check --tag bandstand:toolkit
 	@$(BIN)/bandstand build --no-registry --target xgboost --build-arg PARQUET= --no-check --tag bandstand:no-parquet
 
 lock: .venv/.run  ## pin anew what the image installs
 	@$(BIN)/python docker/lock.py
 
-test-docker: .venv/.dev images  ## the tests that need a container engine; skips nothing (needs docker-registry)
-	@BANDSTAND_TEST_DOCKER=1 $(BIN)/python -m pytest tests/docker $(ARGS)
+test-docker: .venv/.dev  ## the tests that need a container engine; skips nothing (needs docker-registry)
+	@$(MAKE) --no-print-directory images ARGS=
+	@$(BIN)/python -m pytest tests/docker $(ARGS)
 
 # SageMaker's SDKs are clients to be served, never dependencies: 1.2 GB, kept in the user's cache.
 $(SDKS)/sdk-%/.made:
@@ -102,8 +113,23 @@ $(SDKS)/sdk-%/.made:
 	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check $(SDK_$*)
 	@touch $@
 
-test-interop: .venv/.dev image $(SDKS)/sdk-v2/.made $(SDKS)/sdk-v3/.made  ## local mode of SageMaker's SDKs with the image; skips nothing
-	@BANDSTAND_TEST_INTEROP=1 BANDSTAND_SDKS=$(SDKS) $(BIN)/python -m pytest tests/interop $(ARGS)
+$(SDKS)/awscli/.made:
+	@echo "Installing the AWS CLI, version 1, into $(@D)"
+	@test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
+	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check 'awscli<2'
+	@touch $@
+
+sdks: $(SDKS)/sdk-v2/.made $(SDKS)/sdk-v3/.made $(SDKS)/awscli/.made
+
+test-interop: .venv/.dev sdks  ## SageMaker's SDKs and the AWS CLI as clients; skips nothing
+	@$(MAKE) --no-print-directory image ARGS=
+	@BANDSTAND_SDKS=$(SDKS) $(BIN)/python -m pytest tests/interop $(ARGS)
+
+# Opt-in, for an account of yours: nothing else in this file costs money.
+test-aws: .venv/.dev  ## the smallest jobs on SageMaker (IMAGE=URI ROLE=ARN; four training jobs on ml.m5.large, which cost money)
+	@test -n "$(IMAGE)" -a -n "$(ROLE)" || { echo "Name an image in ECR and a role: make test-aws IMAGE=URI ROLE=ARN" >&2; exit 2; }
+	@echo "This costs money: four training jobs, five instances of ml.m5.large, at most 10 minutes each (0.83 instance-hours)."
+	@IMAGE='$(IMAGE)' ROLE='$(ROLE)' $(BIN)/python -m pytest tests/aws $(ARGS)
 
 check: .venv/.dev  ## lint, format, types, direction of imports
 	@$(BIN)/ruff check .
@@ -118,9 +144,14 @@ format: .venv/.dev  ## put the code into the project's format
 bench: .venv/.run  ## measure beside peers and bare XGBoost (ARGS='NAME ... --scale 10 --repeat N')
 	@$(BIN)/python -m benchmarks.run $(ARGS)
 
-drills: .venv/.run  ## kill tuning jobs hard at random moments and resume them (ARGS='--kills N --seed N')
+test-rough: .venv/.dev  ## thirty jobs, and the contract of backends, over a network that refuses, delays and drops most calls (half an hour of waiting)
+	@BANDSTAND_TEST_ROUGH_JOBS=30 $(BIN)/python -m pytest -n $(or $(WORKERS),8) --dist worksteal \
+	  tests/rough tests/backends/sagemaker/test_rough_way.py tests/runs/remote $(ARGS)
+
+drills: .venv/.run  ## kill tuning jobs and the service hard at random moments, and go on (ARGS='--kills N --seed N')
 	@$(BIN)/python -m benchmarks.drills $(ARGS)
+	@$(BIN)/python -m benchmarks.service_drills $(ARGS)
 
 clean:  ## remove the virtual environment and caches
-	rm -rf .venv .venv-horovod build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
+	rm -rf .venv .venv-horovod .venv-horovod-cuda build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

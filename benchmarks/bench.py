@@ -29,6 +29,8 @@ class Bench:
         cache: Where peers, prepared data and curves are kept from run to run.
         peers: Whether peers are installed and measured.
         tell: Takes a line of progress.
+        sides: What is measured of a benchmark that can leave sides out: those with one of these texts in
+            their names; all of them if there is none.
     """
 
     scale: float
@@ -37,6 +39,7 @@ class Bench:
     cache: Path
     peers: bool
     tell: Callable[[str], None]
+    sides: tuple[str, ...] = ()
 
     def times(self, usual: int, least: int = 1) -> int:
         """Return an amount of work at this scale.
@@ -50,6 +53,10 @@ class Bench:
     def repeats(self, usual: int) -> int:
         """How often to measure, where it is usually this often."""
         return self.repeat if self.repeat is not None else usual
+
+    def wants(self, side: str) -> bool:
+        """Whether a side of this name is to be measured."""
+        return not self.sides or any(text in side for text in self.sides)
 
     @contextmanager
     def scratch(self) -> Iterator[Path]:

@@ -1,13 +1,14 @@
-"""Curves of random settings of the direct-marketing example, computed once and kept in the cache folder."""
+"""Curves of random settings of the built-in XGBoost, computed once and kept in the cache folder."""
 
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -58,21 +59,41 @@ def recorded(bench: Bench, count: int) -> Curves:
     data = bank(Bench(min(bench.scale, 1), None, bench.data, bench.cache, bench.peers, bench.tell))
     longest = 200 if bench.scale >= 1 else 12
     path = bench.cache / "curves" / f"{data.train.parent.name}-seed-{_SEED}-to-{longest}.jsonl"
+    arguments = (longest, str(data.train), str(data.validation))
+    known = kept(path, count, partial(train_several, arguments=arguments), bench.tell)
+    return Curves(tuple(tuple(row["auc"]) for row in known), data, path)
+
+
+def kept(
+    path: Path,
+    count: int,
+    train: Callable[[Sequence[int]], list[dict[str, Any]]],
+    tell: Callable[[str], None],
+) -> list[dict[str, Any]]:
+    """Read what is kept of the trials from 1 to `count`, and compute and keep the rest, on all cores.
+
+    Args:
+        path: Where it is kept, one JSON object a line, each with its `trial`.
+        count: How many trials.
+        train: Computes some of them, in a process of its own with one thread.
+        tell: Takes a line of progress.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     known = {row["trial"]: row for row in _rows(path)}
     missing = [trial for trial in range(1, count + 1) if trial not in known]
     if missing:
-        with path.open("a") as file, ProcessPoolExecutor(len(os.sched_getaffinity(0))) as workers:
+        os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # a fork would keep its threads
+        spawn = multiprocessing.get_context("spawn")
+        with path.open("a") as file, ProcessPoolExecutor(len(os.sched_getaffinity(0)), spawn) as workers:
             tasks = [missing[at : at + _WAIT_PER_TASK] for at in range(0, len(missing), _WAIT_PER_TASK)]
-            arguments = (longest, str(data.train), str(data.validation))
             done = 0
-            for rows in workers.map(_train_several, tasks, [arguments] * len(tasks)):
+            for rows in workers.map(train, tasks):
                 file.writelines(json.dumps(row) + "\n" for row in rows)
                 file.flush()
                 known |= {row["trial"]: row for row in rows}
                 done += len(rows)
-                bench.tell(f"curves: {done} of {len(missing)} computed (once)")
-    return Curves(tuple(tuple(known[trial]["auc"]) for trial in range(1, count + 1)), data, path)
+                tell(f"{path.stem}: {done} of {len(missing)} curves computed (once)")
+    return [known[trial] for trial in range(1, count + 1)]
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
@@ -104,7 +125,8 @@ def train_curve(settings: Mapping[str, str], longest: int, train: str, validatio
     return curve
 
 
-def _train_several(trials: Sequence[int], arguments: tuple[int, str, str]) -> list[dict[str, Any]]:
+def train_several(trials: Sequence[int], arguments: tuple[int, str, str]) -> list[dict[str, Any]]:
+    """Train random settings of `RANGES`, drawn by the trials' numbers; the arguments are `train_curve`'s."""
     settings = {trial: dict(random_settings(_SEED, trial, RANGES)) for trial in trials}
     return [
         {"trial": trial, "settings": each, "auc": train_curve(each, *arguments)}

@@ -68,7 +68,7 @@ def bank(bench: Bench) -> Data:
             for copy in range(1, copies):
                 shutil.copy(path, path.with_name(f"copy-{copy:02}-{path.name}"))
 
-    folder = _kept(bench, f"bank-x{copies}" if source.is_dir() else f"made-bank-{share}-x{copies}", make)
+    folder = prepared(bench, f"bank-x{copies}" if source.is_dir() else f"made-bank-{share}-x{copies}", make)
     return Data(f"{name} x {copies}", folder / "train", folder / "validation")
 
 
@@ -88,7 +88,7 @@ def flights(bench: Bench) -> Data:
         _write(folder / "train" / "part-00.csv", part, rows)
         _write(folder / "validation" / "part-00.csv", part, min(rows, _VALIDATION_ROWS))
 
-    folder = _kept(bench, f"{name}-{rows}", make)
+    folder = prepared(bench, f"{name}-{rows}", make)
     return Data(f"{name}, {rows:,} rows", folder / "train", folder / "validation")
 
 
@@ -113,7 +113,7 @@ def as_parquet(bench: Bench, data: Data) -> Data:
                     table, folder / channel.name / f"{path.stem}.parquet", row_group_size=size
                 )
 
-    folder = _kept(bench, f"{data.train.parent.name}-parquet", make)
+    folder = prepared(bench, f"{data.train.parent.name}-parquet", make)
     return Data(data.name, folder / "train", folder / "validation", "parquet")
 
 
@@ -142,7 +142,8 @@ def _few_of_parquet(source: Path, target: Path) -> None:
     parquet.write_table(rows, target, row_group_size=_FEW_ROWS // ROW_GROUPS)
 
 
-def _kept(bench: Bench, name: str, make: Callable[[Path], None]) -> Path:
+def prepared(bench: Bench, name: str, make: Callable[[Path], None]) -> Path:
+    """The folder of this name in the cache, made at the first call by what writes into an empty one."""
     folder = bench.cache / "data" / name
     if not folder.exists():
         bench.tell(f"preparing {name} in {folder} (once)")

@@ -22,9 +22,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bandstand.runs.jobs import TrainingJob
 from bandstand.runs.ledger import history
 from bandstand.runs.record import Record
-from bandstand.runs.stored import TrainingJob, training_jobs, tuning_job
+from bandstand.runs.stored import training_jobs, tuning_job
 from bandstand.runs.views import show
 from bandstand.study import StudySpec, replay
 from benchmarks.bench import ROOT
@@ -32,7 +33,8 @@ from benchmarks.children import bandstand_command
 
 REACHES = ("launcher", "supervisors", "everything")
 PATIENCE_SECONDS = 300.0
-_MARK = "BANDSTAND_DRILL"
+MARK = "BANDSTAND_DRILL"
+"""A variable of the hosts, by which the processes of a drill are found."""
 
 _JOB = """
 name = "drill"
@@ -91,7 +93,7 @@ class Drill:
         """
         job = _JOB.format(
             code=ROOT / "benchmarks" / "programs",
-            mark=_MARK,
+            mark=MARK,
             value=self.folder.name,
             hosts=self.choose.choice((1, 2)),
             seed=self.choose.randrange(1000),
@@ -101,7 +103,7 @@ class Drill:
         with Record.open(self.folder / "home") as record:
             while sum(self.kills.values()) < most and self._reached(record, launcher):
                 reach = self.choose.choice(REACHES)
-                self._kill(record, launcher, reach)
+                kill(self.folder, launcher, reach)
                 self.kills[reach] += 1
                 if not record.read("SELECT 1 FROM tuning_jobs"):
                     launcher = self._launch("job.toml")
@@ -136,19 +138,6 @@ class Drill:
         time.sleep(self.choose.random() * self.choose.choice((0.0, 0.05, 1.0)))
         return launcher.poll() is None
 
-    def _kill(self, record: Record, launcher: subprocess.Popen[str], reach: str) -> None:
-        victims = [launcher.pid]
-        if reach != "launcher":
-            victims += _processes(b"bandstand.backends.supervisor", os.fsencode(self.folder))
-        if reach == "everything":
-            victims += _marked(self.folder.name)
-        for process in victims:
-            try:
-                os.kill(process, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
-        launcher.communicate()
-
     def _look_on(self, record: Record) -> None:
         """Look at the job until nothing of it runs, which takes the lease's ten seconds where it is alive."""
         deadline = time.monotonic() + PATIENCE_SECONDS
@@ -166,7 +155,7 @@ class Drill:
         if changed:
             raise BrokenError(f"finished jobs have changed: {changed}")
         for row in training_jobs(record):
-            _check_points(record, row)
+            check_points(record, row)
             if row.status == "Failed":
                 raise BrokenError(f"{row.name} failed: {row.failure_reason}")
         job = tuning_job(record, "drill")
@@ -179,7 +168,7 @@ class Drill:
         heard = {number: again.study.reports(number) for number in reports}
         if heard != reports:
             raise BrokenError(f"the study heard {heard} reports of {reports}")
-        left = _marked(self.folder.name)
+        left = marked(self.folder.name)
         if left:
             raise BrokenError(f"processes are left: {left}")
 
@@ -193,8 +182,17 @@ def _ended(record: Record) -> dict[str, dict[str, Any]]:
     return {row.name: show(record, row.name) for row in rows}
 
 
-def _check_points(record: Record, row: TrainingJob) -> None:
-    rate = float(row.settings["rate"])
+def check_points(record: Record, row: TrainingJob) -> None:
+    """Check that every value of a job is in the record once, in order, and right.
+
+    Args:
+        record: The store.
+        row: The job, of the script `drilled.py`.
+
+    Raises:
+        BrokenError: One is missing, double or wrong.
+    """
+    rate = float(dict(row.plan.hyperparameters)["rate"])
     found = record.read("SELECT name, iteration, value FROM points WHERE job = ? ORDER BY seq", (row.name,))
     for metric in ("score", "loss"):
         values = [(each["iteration"], each["value"]) for each in found if each["name"] == metric]
@@ -203,14 +201,35 @@ def _check_points(record: Record, row: TrainingJob) -> None:
             raise BrokenError(f"{row.name}: {metric} is {values}; expected {wanted}")
 
 
-def _processes(*words: bytes) -> list[int]:
+def kill(folder: Path, launcher: subprocess.Popen[str], reach: str) -> None:
+    """Kill a launcher, or the service, hard.
+
+    Args:
+        folder: The drill's own folder, by which its processes are found.
+        launcher: The process.
+        reach: One of REACHES: what is killed with it.
+    """
+    victims = [launcher.pid]
+    if reach != "launcher":
+        victims += processes_with(b"bandstand.backends.supervisor", os.fsencode(folder))
+    if reach == "everything":
+        victims += marked(folder.name)
+    for process in victims:
+        try:
+            os.kill(process, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+    launcher.communicate()
+
+
+def processes_with(*words: bytes) -> list[int]:
     """Processes whose command line holds all of these words."""
     return [process for process, line in _read_all("cmdline") if all(word in line for word in words)]
 
 
-def _marked(value: str) -> list[int]:
-    """The processes of a drill's hosts."""
-    return [process for process, text in _read_all("environ") if f"{_MARK}={value}".encode() in text]
+def marked(value: str) -> list[int]:
+    """The processes of a drill's hosts, by the value of their variable."""
+    return [process for process, text in _read_all("environ") if f"{MARK}={value}".encode() in text]
 
 
 def _read_all(name: str) -> list[tuple[int, bytes]]:

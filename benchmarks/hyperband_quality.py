@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import random
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from bandstand.errors import PlatformError
-from bandstand.study import Ended, Reported, Started, Study, StudySpec
+from bandstand.study import Ended, Reported, Space, Started, Study, StudySpec
 from benchmarks.bench import Bench, NotHereError
 from benchmarks.children import run_child
 from benchmarks.curves import RANGES, Curves, recorded, train_curve
@@ -35,7 +35,7 @@ class Bandstand:
 
     def __init__(self, curves: Sequence[Sequence[float]], seed: int, sampled: Data | None = None) -> None:
         strategy, ranges = ("Hyperband-TPE", RANGES) if sampled else ("Hyperband", ())
-        spec = StudySpec("maximize", strategy, 1, MAX_RESOURCE, len(curves), PARALLEL, seed, ranges)
+        spec = StudySpec("maximize", strategy, 1, MAX_RESOURCE, len(curves), PARALLEL, seed, (Space(ranges),))
         self._curves = curves
         self._sampled = sampled
         self._study = Study(spec)
@@ -74,14 +74,16 @@ def measure(bench: Bench) -> Findings:
             play(RunToEnd(draw, MAX_RESOURCE), seed) for seed, draw in draws.items()
         ],
         OURS: lambda: [play(Bandstand(draw, seed), seed) for seed, draw in draws.items()],
-        "Syne Tune, ASHA": lambda: _peer(SYNE_TUNE, "syne_tune_asha", bench, draws),
-        "Optuna, Hyperband": lambda: _peer(OPTUNA, "optuna_hyperband", bench, draws),
+        "Syne Tune, ASHA": lambda: played_by(SYNE_TUNE, "syne_tune_asha", bench, draws),
+        "Optuna, Hyperband": lambda: played_by(OPTUNA, "optuna_hyperband", bench, draws),
     }
     if bench.scale <= MODELS_TO_SCALE:
         rules[f"{OURS}-TPE"] = lambda: [
             play(Bandstand(draw, seed, curves.data), seed) for seed, draw in draws.items()
         ]
-        rules["Optuna, TPE and Hyperband"] = lambda: _peer(OPTUNA, "optuna_hyperband", bench, draws, curves)
+        rules["Optuna, TPE and Hyperband"] = lambda: played_by(
+            OPTUNA, "optuna_hyperband", bench, draws, curves
+        )
     else:
         findings.notes.append(f"models choose settings up to scale {MODELS_TO_SCALE}: each has to be trained")
     played: dict[str, list[Played]] = {}
@@ -107,18 +109,18 @@ def _tell(findings: Findings, played: dict[str, list[Played]]) -> None:
         findings.side(f"{name}: best AUC", "", best)
     for name, found in played.items():
         mean = statistics.mean(each.iterations for each in found)
-        difference, error = _paired(bests[name], bests[NOTHING])
+        difference, error = paired(bests[name], bests[NOTHING])
         findings.notes.append(
             f"{name}: mean {mean:.0f} iterations, mean best AUC {statistics.mean(bests[name]):.4f}, "
             f"{difference:+.4f} to no stopping (standard error {error:.4f})"
         )
     share = sum(each.iterations for each in played[OURS]) / sum(each.iterations for each in played[NOTHING])
     findings.aim("iterations over those of no stopping", share, 1 / 15)
-    difference, error = _paired(bests[OURS], bests[NOTHING])
+    difference, error = paired(bests[OURS], bests[NOTHING])
     findings.aim("mean loss of best AUC, two standard errors allowed", -difference, 2 * error)
 
 
-def _paired(ones: Sequence[float], others: Sequence[float]) -> tuple[float, float]:
+def paired(ones: Sequence[float], others: Sequence[float]) -> tuple[float, float]:
     """Mean difference, and its standard error."""
     differences = [one - other for one, other in zip(ones, others, strict=True)]
     if len(differences) < 2:
@@ -126,11 +128,11 @@ def _paired(ones: Sequence[float], others: Sequence[float]) -> tuple[float, floa
     return statistics.mean(differences), statistics.stdev(differences) / len(differences) ** 0.5
 
 
-def _peer(
+def played_by(
     peer: Peer,
     program: str,
     bench: Bench,
-    draws: dict[int, list[tuple[float, ...]]],
+    draws: Mapping[int, Sequence[Sequence[float]]],
     sampled: Curves | None = None,
 ) -> list[Played]:
     """Play in the peer's environment; with `sampled` its own settings, trained on the same rows."""

@@ -12,7 +12,7 @@ from benchmarks.data import bank
 from benchmarks.findings import Findings, interleaved
 from benchmarks.jobs import train, xgboost_job
 
-WORKERS = (1, 2, 3)
+WORKERS = (1, 2, 3, 4)
 
 
 def measure(bench: Bench) -> Findings:

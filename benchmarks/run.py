@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import compileall
 import importlib
 import json
 import os
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import bandstand
+import bandstand_container
 from benchmarks.bench import Bench, NotHereError, cache_folder, data_folder
 from benchmarks.findings import Findings
 
@@ -25,19 +27,29 @@ NAMES = (
     "training_time",
     "memory_and_bytes",
     "hyperband_quality",
+    "hyperband_curves",
+    "service_load",
 )
 
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run what is asked for; 0 if every benchmark ran, whether or not it met its aims, else 1."""
     options = _parser().parse_args(words)
+    for package in (bandstand, bandstand_container):  # as an installation does, so that no side pays for it
+        compileall.compile_dir(Path(package.__file__).parent, quiet=2)
     failed = []
     documents = []
     for place, name in enumerate(options.names or NAMES, 1):
         print(f"{name} ({place} of {len(options.names or NAMES)}), load {_load()}", flush=True)
         start = time.monotonic()
         bench = Bench(
-            options.scale, options.repeat, options.data, options.cache, not options.no_peers, _teller(start)
+            options.scale,
+            options.repeat,
+            options.data,
+            options.cache,
+            not options.no_peers,
+            _teller(start),
+            tuple(options.side),
         )
         try:
             findings: Findings = importlib.import_module(f"benchmarks.{name}").measure(bench)
@@ -67,6 +79,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--cache", type=Path, default=cache_folder(), help="peers, prepared data, curves")
     parser.add_argument("--results", type=Path, help="folder of the result (default: results in the cache)")
+    parser.add_argument(
+        "--side",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="only sides or curves with this text in their names; of some benchmarks, repeatable",
+    )
     parser.add_argument("--no-peers", action="store_true", help="install and measure no peers")
     return parser
 

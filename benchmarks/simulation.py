@@ -40,12 +40,13 @@ class Played:
     best: float
 
 
-def play(rule: Rule, seed: int) -> Played:
-    """Play a tuning job, `PARALLEL` trials at a time, that report at slightly uneven times.
+def play(rule: Rule, seed: int, parallel: int = PARALLEL) -> Played:
+    """Play a tuning job, some trials at a time, that report at slightly uneven times.
 
     Args:
         rule: Decides.
         seed: Of the times.
+        parallel: How many trials run at a time.
     """
     draw = random.Random(seed)
     queue: list[tuple[float, int, int, Sequence[float]]] = []
@@ -53,7 +54,7 @@ def play(rule: Rule, seed: int) -> Played:
 
     def fill(now: float) -> None:
         nonlocal running
-        while running < PARALLEL and (new := rule.start()) is not None:
+        while running < parallel and (new := rule.start()) is not None:
             trial, curve = new
             running += 1
             heapq.heappush(queue, (now + _START_SECONDS * draw.uniform(0.8, 1.2), trial, 1, curve))

@@ -42,8 +42,10 @@ def measure(bench: Bench) -> Findings:
 
         sides: dict[str, Callable[[], _Time]] = {}
         for number in WORKERS:
-            sides[f"bandstand, {number} x 1 thread"] = partial(ours, number)
-            sides[f"bare XGBoost, 1 x {number} threads"] = partial(bare, number)
+            workers = f"bandstand, {number} worker{'s' if number > 1 else ''} of one thread"
+            if bench.wants(workers):
+                sides[workers] = partial(ours, number)
+                sides[f"bare XGBoost, one process of {number} threads"] = partial(bare, number)
         found = interleaved(sides, bench.repeats(3), bench.tell)
     whole = {name: findings.side(f"{name}: all", "s", [t.whole for t in ts]) for name, ts in found.items()}
     rounds = {

@@ -44,10 +44,11 @@ def measure(bench: Bench) -> Findings:
         found = _python(OPTUNA, bench, findings)
         if found:
             sides[SUBPROCESSES] = _program(found, "optuna_subprocesses.py", jobs)
-        seconds = interleaved(sides, bench.repeats(3), bench.tell)
+        wanted = {name: side for name, side in sides.items() if bench.wants(name)}
+        seconds = interleaved(wanted, bench.repeats(3), bench.tell)
     spreads = {name: findings.side(name, "s", values) for name, values in seconds.items()}
     for name, spread in spreads.items():
-        if name != OURS:
+        if OURS in spreads and name != OURS:
             ratio = findings.ratio(spreads[OURS], spread)
             if name == DEFAULTS:
                 findings.aim(f"time of {jobs} jobs over Syne Tune's", ratio.median, 0.1)

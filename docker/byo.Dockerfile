@@ -8,10 +8,11 @@ ARG BASE_IMAGE=python:3.11-slim
 FROM ${BASE_IMAGE}
 ARG BANDSTAND=bandstand
 ARG PIP_NO_INDEX
-ARG PIP_FIND_LINKS
+# A wheel of Bandstand in FOLDER will do where the package index has none.
+ARG PIP_FIND_LINKS=/opt/ml/code
+COPY . /opt/ml/code/
 RUN python3 -m venv /opt/venv && /opt/venv/bin/pip install --no-cache-dir "$BANDSTAND"
 ENV PATH=/opt/venv/bin:$PATH SAGEMAKER_PROGRAM=train.py BANDSTAND_REQUIREMENTS=install
-COPY . /opt/ml/code/
 RUN mkdir -p /opt/ml/input /opt/ml/model /opt/ml/output/data /opt/ml/checkpoints && chmod -R a+rwX /opt/ml
 ARG VERSION=unknown
 ARG REVISION=unknown

@@ -27,7 +27,10 @@ for name in $missing; do
     $pip install --no-deps --require-hashes -r "/build/lock/$ACCELERATOR/horovod.txt"
     $pip install wheel
     nccl=
-    [ "$ACCELERATOR" = cpu ] || nccl=--nccl
+    if [ "$ACCELERATOR" != cpu ]; then
+      nccl=--nccl
+      $pip install --no-deps --require-hashes -r "/build/lock/$ACCELERATOR/nvcc.txt"
+    fi
     /build/compiling/bin/python /build/horovod/build_wheel.py --into "$made" $nccl
   else
     grep "^$name==" /build/built.txt >/build/one.txt

@@ -3,9 +3,6 @@
 Each file holds an extra's packages with everything that they need, and the hash of the one file of each that
 may be installed. All files of an accelerator are resolved together, so that any of them fit one another.
 Only the standard library and pip are used.
-
-PyTorch for GPUs needs packages that not every index has; where they are missing, leave its extra alone:
-`python docker/lock.py cuda --without horovod`.
 """
 
 from __future__ import annotations
@@ -22,11 +19,13 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PYTHON = "3.11"
-PLATFORMS = [f"manylinux_2_{minor}_x86_64" for minor in (28, 27, 26, 24, 17, 12, 5)] + [
-    "manylinux2014_x86_64"
-]
-"""pip takes none of the older ones for granted."""
+PLATFORMS = [f"manylinux_2_{minor}_x86_64" for minor in range(28, 4, -1)] + ["manylinux2014_x86_64"]
+"""Every one that a base with glibc 2.28 or newer takes: of a named platform, pip tries only exactly that."""
 TORCH = "torch==2.13.0"
+NVCC = tuple(
+    f"{name}==13.0.*" for name in ("nvidia-cuda-nvcc", "nvidia-cuda-crt", "nvidia-cuda-cccl", "nvidia-nvvm")
+)
+"""CUDA's compiler, of the version that torch is built for; it is in no image."""
 TOOLKIT = (
     *("numpy", "scipy>=1.2.2", "boto3>=1.28.57", "six", "retrying>=1.3.3", "gevent", "werkzeug>=0.15.5"),
     *("paramiko>=2.4.2", "psutil>=5.6.7", "protobuf>=5.28.1", "setuptools"),
@@ -38,12 +37,9 @@ def main(words: Sequence[str] | None = None) -> int:
     """Write the files of one accelerator, or of both."""
     parser = argparse.ArgumentParser(description="Pin what the image installs, in docker/lock.")
     parser.add_argument("accelerators", nargs="*", default=["cpu", "cuda"], metavar="cpu|cuda")
-    parser.add_argument(
-        "--without", action="append", default=[], metavar="EXTRA", help="leave an extra alone"
-    )
     chosen = parser.parse_args(words)
     for accelerator in chosen.accelerators:
-        wanted = {extra: names for extra, names in extras(accelerator).items() if extra not in chosen.without}
+        wanted = extras(accelerator)
         everything = resolve([name for names in wanted.values() for name in names], accelerator)
         pins = [f"{name}=={version}" for name, version, _ in everything]
         folder = HERE / "lock" / accelerator
@@ -80,6 +76,7 @@ def extras(accelerator: str) -> Mapping[str, Sequence[str]]:
             "cffi",
         ],
         "toolkit": TOOLKIT,
+        **({"nvcc": NVCC} if accelerator == "cuda" else {}),
     }
 
 

@@ -96,10 +96,16 @@ def test_a_value_that_is_no_number_is_refused_by_name(value: object) -> None:
         format_line(3, {"loss": value})  # type: ignore[dict-item]
 
 
-@pytest.mark.parametrize("iteration", [0, -1, 1.5, "1", None])
+@pytest.mark.parametrize("iteration", [0, -1, 1.5, "1", None, True, 10**9])
 def test_iterations_are_whole_numbers_from_one(iteration: object) -> None:
     with pytest.raises(JobError, match="from 1"):
         format_line(iteration, {"loss": 0.5})  # type: ignore[arg-type]
+
+
+def test_an_iteration_that_python_cannot_write_is_refused_without_it() -> None:
+    for iteration in (10**5000, -(10**5000)):
+        with pytest.raises(JobError, match="found one of int that is too long to show"):
+            format_line(iteration, {"loss": 0.5})
 
 
 def test_an_iteration_may_be_an_integer_of_numpy() -> None:

@@ -20,4 +20,4 @@ for iteration in run.iterations(run.hyperparameters.integer("epochs")):
     run.report(iteration, {"score": rate * iteration, "loss": 1 / iteration})
     run.checkpoint(iteration, lambda path: path.write_text("state"), every=3)
     time.sleep(0.02)
-run.save_model("model.txt", lambda path: path.write_text(f"{rate} {iteration}"))
+run.save_model("model.txt", lambda path: path.write_text(f"{rate}"))

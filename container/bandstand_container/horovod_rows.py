@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,9 @@ from bandstand.training.run import Run
 from bandstand_container.idx_files import find_pairs, is_idx, read_pair
 
 MAX_CLASSES = 10_000
+
+_NAMED = 5
+"""How many labels or files a note names."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,9 +92,24 @@ def load_labelled(run: Run) -> tuple[Labelled, Labelled | None, int]:
         told = ", ".join(f"{name} {width}" for name, width in widths.items())
         problems.append(f"the channels differ in their number of features: {told}.")
     _settle(run, problems)
-    largest = [int(channel.labels.max(initial=-1)) for channel in channels.values()]
-    classes = 1 + max(max(found) for found in run.gather(largest))
-    return channels["train"], channels.get("validation"), max(2, classes)
+    return channels["train"], channels.get("validation"), _count_classes(run, channels)
+
+
+def _count_classes(run: Run, channels: Mapping[str, Labelled]) -> int:
+    """How many classes there are, by the labels of all ranks. Collective."""
+    mine = {name: np.unique(channel.labels).tolist() for name, channel in channels.items()}
+    found = run.gather(mine)
+    seen = {name: {label for rank in found for label in rank.get(name, ())} for name in channels}
+    if len(seen["train"]) == 1:
+        raise InputError(
+            f"All rows of channel train have the label {min(seen['train'])}: there is nothing to tell apart. "
+            "Expected rows of two or more classes."
+        )
+    unseen = sorted(seen.get("validation", set()) - seen["train"])
+    if unseen and run.is_leader:
+        named = ", ".join(map(str, unseen[:_NAMED])) + (", ..." if len(unseen) > _NAMED else "")
+        note(f"channel validation has labels that train has not, and no model can learn: {named}.")
+    return 1 + max(max(labels, default=0) for labels in seen.values())
 
 
 def _holds_images(channel: Channel | None) -> bool:
@@ -105,7 +123,9 @@ def _images(run: Run, name: str, problems: list[str]) -> dict[str, Labelled]:
     replicated = channel is None or channel.distribution == "FullyReplicated"
     if channel is not None:
         try:
-            pairs = find_pairs([file for file in find_files(channel) if is_idx(file.name)])
+            files = find_files(channel)
+            pairs = find_pairs([file for file in files if is_idx(file.name)])
+            _tell_others(run, name, [file.name for file in files if not is_idx(file.name)])
             read = [read_pair(images.path, numbers.path) for images, numbers in pairs]
             if len({found.shape[1] for found, _ in read}) > 1:
                 raise InputError("its images are of several sizes.")
@@ -133,6 +153,12 @@ def _images(run: Run, name: str, problems: list[str]) -> dict[str, Labelled]:
     if run.is_leader:
         _tell(run, name, total, held, width, everywhere=everywhere)
     return {name: Labelled(pixels, labels, held[0] if everywhere else tuple(held))}
+
+
+def _tell_others(run: Run, name: str, others: Sequence[str]) -> None:
+    if others and run.local_rank == 0:
+        named = ", ".join(others[:_NAMED]) + (", ..." if len(others) > _NAMED else "")
+        note(f"channel {name} holds idx files; its other files are left out: {named}.")
 
 
 def _tell(run: Run, name: str, total: int, held: Sequence[int], width: int, *, everywhere: bool) -> None:

@@ -82,16 +82,30 @@ class Trainer:
         """Train, report each epoch, and leave the model of the last step. Collective."""
         run = self.run
         for epoch in run.iterations(run.settings.epochs):
-            if not self._train_epoch(epoch):
+            if run.is_leader and epoch == run.resume_iteration + 1:
+                rows = min(self.pace.batch_rows, self.batches.rows)
+                note(f"an epoch has {self.batches.steps} steps of {rows} rows on all ranks.")
+            if not self.train_epoch(epoch):
                 break
-            run.report(epoch, self._metrics())
-            self.progress = Progress()
-            run.checkpoint(epoch, self._save, every_seconds=CHECKPOINT_SECONDS, suffix=".pt", shared=True)
         path = run.save_model(MODEL, self._save_model)
         if run.is_leader:
             note(f"model {path}: {path.stat().st_size} bytes.")
 
-    def _train_epoch(self, epoch: int) -> bool:
+    def train_epoch(self, epoch: int) -> bool:
+        """Train, evaluate and report one epoch; returns False if it was stopped before its end. Collective.
+
+        Args:
+            epoch: From 1.
+        """
+        if not self._do_steps(epoch):
+            return False
+        run = self.run
+        run.report(epoch, self._metrics())
+        self.progress = Progress()
+        run.checkpoint(epoch, self._save, every_seconds=CHECKPOINT_SECONDS, suffix=".pt", shared=True)
+        return True
+
+    def _do_steps(self, epoch: int) -> bool:
         """Do the steps of an epoch; returns whether all of them are done."""
         loss = torch.zeros((), dtype=torch.float64, device=self.ring.device)
         stop = False
@@ -143,8 +157,7 @@ class Trainer:
         so_far = torch.tensor([self.progress.loss], dtype=torch.float64, device=self.ring.device)
         self.ring.sum(so_far)
         self.progress.loss = float(so_far[0])
-        if epoch > 1:
-            self.run.checkpoint(epoch - 1, self._save, suffix=".pt", shared=True)
+        self.run.checkpoint(epoch - 1, self._save, suffix=".pt", shared=True)
         if self.run.is_leader:
             place = f"step {self.progress.steps} of {self.batches.steps} of epoch {epoch}"
             note(f"asked to stop: every rank leaves after {place}.")
@@ -159,12 +172,11 @@ class Trainer:
 
     def _resume(self) -> None:
         """Go on from a checkpoint, if there is one: the leader has it and hands it on. Collective."""
-        if not self.run.resume_iteration:
-            return
         path = self.run.resume_path
-        state = self.ring.broadcast_state(
-            torch.load(path, weights_only=True) if self.ring.position == 0 else None
-        )
+        reads = path is not None and self.ring.position == 0
+        state = self.ring.broadcast_state(torch.load(path, weights_only=True) if reads else None)
+        if state is None:
+            return
         self.model.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.progress = Progress(**state["progress"])

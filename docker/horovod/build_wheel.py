@@ -22,11 +22,12 @@ import sysconfig
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+from cuda_packages import lay_out
 from torch_headers import AdviceError, check_headers, check_tools, find_torch
 
 VERSION = "0.28.1"
@@ -61,7 +62,7 @@ def main(words: Sequence[str] | None = None) -> int:
         description="Build Horovod's wheel for the torch of this interpreter, once."
     )
     parser.add_argument("--into", type=Path, metavar="DIR", help="copy the wheel to this folder as well")
-    parser.add_argument("--nccl", action="store_true", help="with NCCL, for GPUs; needs nvcc")
+    parser.add_argument("--nccl", action="store_true", help="with NCCL, for GPUs")
     parser.add_argument(
         "--sdist", type=Path, metavar="FILE", help="the source archive, instead of a download"
     )
@@ -92,14 +93,15 @@ def wheel_in_cache(*, nccl: bool, sdist: Path | None) -> Path:
         found = sorted(folder.glob("*.whl"))
         if found:
             return found[0]
-        check_tools(nccl=nccl)
+        check_tools()
         check_requirements()
         check_headers(torch, STANDARD)
         # Horovod's CMake files use the path as a pattern: a name with "+" would put the library elsewhere.
         with tempfile.TemporaryDirectory(prefix="horovod-") as work:
             source = unpack(sdist or download(Path(work)), Path(work) / "source")
             patch(source)
-            built = build(source, Path(work), torch.version, nccl=nccl)
+            cuda = {**NCCL_FLAGS, **lay_out(Path(work))} if nccl else {}
+            built = build(source, Path(work), torch.version, cuda)
             check_wheel(built)
             part = folder / f"{built.name}.part"
             shutil.copyfile(built, part)
@@ -176,12 +178,14 @@ def patch(source: Path) -> None:
         path.write_text(text.replace(before, after))
 
 
-def build(source: Path, work: Path, torch: str, *, nccl: bool) -> Path:
-    """Compile; the log goes to stderr only if that fails."""
+def build(source: Path, work: Path, torch: str, cuda: Mapping[str, str]) -> Path:
+    """Compile, for GPUs with the variables given; the log goes to stderr only if that fails."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     say(f"compiling for torch {torch} on {cores} cores; about 12 minutes of one core")
     label = torch.replace("+", ".")
-    environ = {"MAKEFLAGS": f"-j{cores}", **os.environ, **FLAGS, **(NCCL_FLAGS if nccl else {})}
+    environ = {"MAKEFLAGS": f"-j{cores}", **os.environ, **FLAGS, **cuda}
+    if "HOROVOD_CUDA_HOME" in cuda:  # Horovod asks nvcc for its targets before it looks there
+        environ["PATH"] = f"{cuda['HOROVOD_CUDA_HOME']}/bin:{environ['PATH']}"
     environ["HOROVOD_LOCAL_VERSION"] = f"torch{label}"
     log = work / "build.log"
     command = [sys.executable, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "--no-index"]

@@ -18,6 +18,7 @@ gpus=$("$python" -c 'import torch; print(torch.cuda.device_count())')
 test "$gpus" -ge 1 || { echo "PyTorch finds no GPU here" >&2; exit 2; }
 
 "$python" -m pip install --quiet -r docker/horovod/build-requirements.txt
+"$python" -m pip install --quiet --no-deps --require-hashes -r docker/lock/cuda/nvcc.txt
 wheel=$("$python" docker/horovod/build_wheel.py --nccl)
 "$python" -m pip install --quiet --force-reinstall --no-deps "$wheel"
 "$python" -m pip install --quiet -e '.[horovod,launch]'

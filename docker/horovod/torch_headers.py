@@ -73,20 +73,17 @@ def find_torch(*, nccl: bool) -> Torch:
     return Torch(found["version"], tuple(found["include"]))
 
 
-def check_tools(*, nccl: bool) -> None:
+def check_tools() -> None:
     """Look for the compiler and its tools.
 
     Raises:
         AdviceError: With everything that is missing.
     """
-    missing = [
-        name for name in ("c++", "cmake", "make", *(["nvcc"] if nccl else [])) if not shutil.which(name)
-    ]
+    missing = [name for name in ("c++", "cmake", "make") if not shutil.which(name)]
     if missing:
-        hint = " and nvcc comes with the CUDA toolkit" if "nvcc" in missing else ""
         raise AdviceError(
             f"not found: {', '.join(missing)}. On Debian and Ubuntu: apt-get install g++ cmake make "
-            f"python3-dev{hint}. {INSTEAD}"
+            f"python3-dev. {INSTEAD}"
         )
 
 

@@ -19,22 +19,33 @@ CHANNELS = {"train": "train", "t10k": "validation"}
 KINDS = ("images-idx3-ubyte", "labels-idx1-ubyte")
 
 
-def main(folder: Path) -> int:
+def main() -> int:
+    """Prepare the data; 0 when done, 2 when the data given is wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--mnist", type=Path, metavar="FOLDER")
+    parser.add_argument(
+        "--to",
+        type=Path,
+        metavar="FOLDER",
+        default=Path(__file__).parent / "data",
+        help="where the channels go (default: data, beside this file)",
+    )
     chosen = parser.parse_args()
-    for channel in CHANNELS.values():
-        shutil.rmtree(folder / channel, ignore_errors=True)
-        (folder / channel).mkdir(parents=True)
-    if chosen.mnist is None:
-        train, validation = write_digits(folder)
-        print(f"data: {train} images to train on, {validation} to validate on, of scikit-learn's digits")
-        return 0
-    missing = copy_mnist(chosen.mnist, folder)
+    found = find_mnist(chosen.mnist) if chosen.mnist else {}
+    missing = [name for name, path in found.items() if path is None]
     if missing:
         print(f"{chosen.mnist} lacks {', '.join(missing)} (or the same with .gz)", file=sys.stderr)
         return 2
-    print(f"data: MNIST, from {chosen.mnist}")
+    for channel in CHANNELS.values():
+        shutil.rmtree(chosen.to / channel, ignore_errors=True)
+        (chosen.to / channel).mkdir(parents=True)
+    if found:
+        for name, path in found.items():
+            shutil.copyfile(path, chosen.to / CHANNELS[name.partition("-")[0]] / path.name)
+        print(f"data: MNIST, from {chosen.mnist}")
+        return 0
+    train, validation = write_digits(chosen.to)
+    print(f"data: {train} images to train on, {validation} to validate on, of scikit-learn's digits")
     return 0
 
 
@@ -53,19 +64,12 @@ def write_digits(folder: Path) -> tuple[int, int]:
     return edge, len(order) - edge
 
 
-def copy_mnist(source: Path, folder: Path) -> list[str]:
-    """Copy MNIST's files to their channels; returns the names of those that are not there."""
-    missing = []
-    for prefix, channel in CHANNELS.items():
-        for kind in KINDS:
-            name = f"{prefix}-{kind}"
-            found = next((path for path in (source / f"{name}.gz", source / name) if path.is_file()), None)
-            if found is None:
-                missing.append(name)
-            else:
-                shutil.copyfile(found, folder / channel / found.name)
-    return missing
+def find_mnist(source: Path) -> dict[str, Path | None]:
+    """MNIST's files by name, packed or not; None for those that are not there."""
+    names = [f"{prefix}-{kind}" for prefix in CHANNELS for kind in KINDS]
+    places = {name: (source / f"{name}.gz", source / name) for name in names}
+    return {name: next((path for path in both if path.is_file()), None) for name, both in places.items()}
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(__file__).parent / "data"))
+    sys.exit(main())

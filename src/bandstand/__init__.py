@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, SupportsFloat, SupportsIndex
+from bandstand.errors import BandstandError, InputError, JobError, PlanError, PlatformError
 
-from bandstand.errors import BandstandError, InputError, JobError, PlanError, PlatformError, Problem
-
+TYPE_CHECKING = False  # that of typing, which takes longer to load than all that a script needs at first
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import SupportsFloat, SupportsIndex
 
     from bandstand.hyperparameter_by_type import hyperparameter
     from bandstand.hyperparameter_declaration import Hyperparameter
+    from bandstand.problem import Problem
     from bandstand.training.run import Run
 
 __version__ = "0.1.0"
@@ -31,11 +32,15 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Find `bandstand.hyperparameter`, which is loaded when it is first used."""
+    """Find `bandstand.hyperparameter` and `bandstand.Problem`, which are loaded when they are first used."""
     if name == "hyperparameter":
         from bandstand.hyperparameter_by_type import hyperparameter
 
         return hyperparameter
+    if name == "Problem":
+        from bandstand.problem import Problem
+
+        return Problem
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

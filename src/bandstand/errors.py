@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+TYPE_CHECKING = False  # that of typing, which takes longer to load than all that a script needs at first
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bandstand.problem import Problem
 
 
 class BandstandError(Exception):
@@ -16,28 +19,6 @@ class InputError(BandstandError):
     """What the user gave is wrong: a file, an option, a hyperparameter, a row of data."""
 
     exit_code = 2
-
-
-@dataclass(frozen=True)
-class Problem:
-    """One thing that is wrong with a request.
-
-    Args:
-        number: The rule's number, as listed in the reference of rules.
-        where: The field or key, as the user wrote it (`tuning.max_resource`, `HyperParameterTuningJobName`).
-        found: What stands there.
-        allowed: What may stand there.
-        fix: What to do about it, as an instruction.
-    """
-
-    number: int
-    where: str
-    found: str
-    allowed: str
-    fix: str
-
-    def __str__(self) -> str:
-        return f"[rule {self.number}] {self.where}: found {self.found}; allowed: {self.allowed}. {self.fix}"
 
 
 class PlanError(InputError):

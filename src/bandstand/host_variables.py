@@ -1,4 +1,4 @@
-"""The `BANDSTAND_*` variables that a host reads: what each may hold, told once for request and host."""
+"""The `BANDSTAND_*` variables of hosts and ranks: what each may hold, told once for all who use them."""
 
 from __future__ import annotations
 
@@ -91,6 +91,21 @@ HOST_MAP = HostVariable("BANDSTAND_HOST_MAP", 'JSON such as {"algo-1": "127.0.0.
 REPORTED = HostVariable(
     "BANDSTAND_REPORTED", "the last iteration whose report has arrived, from 0", _between(0, 999_999_999)
 )
+
+LIFE_FD = HostVariable(
+    "BANDSTAND_LIFE_FD", "the number of a descriptor that ends with the supervisor", _between(0, 1 << 20)
+)
+PEAK_FILE = HostVariable("BANDSTAND_PEAK_FILE", "the file for the greatest memory of any process", str)
+"""In bytes; the supervisor cannot see it from outside."""
+
+OF_PROCESS_1 = (LISTEN_FD, LIFE_FD, PEAK_FILE)
+"""Those that its ranks do not get."""
+
+RANK = HostVariable("BANDSTAND_RANK", "the number of a rank, from 0", _between(0, 999_999_999))
+WORLD_SIZE = HostVariable("BANDSTAND_WORLD_SIZE", "the number of all ranks", _between(1, 999_999_999))
+LOCAL_RANK = HostVariable("BANDSTAND_LOCAL_RANK", "the number of a rank of a host, from 0", _between(0, 1023))
+LOCAL_SIZE = HostVariable("BANDSTAND_LOCAL_SIZE", "the number of ranks of a host", _between(1, 1024))
+MEET = HostVariable("BANDSTAND_MEET", "address:port of the leader's hub", str)
 
 SET_BY_USERS = (RANKS_PER_HOST, THREADS, START_TIMEOUT, PORT, GOAL)
 """Those that a request may set; the others are for images and for programs that start hosts."""

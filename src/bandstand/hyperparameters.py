@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
@@ -30,6 +29,8 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     Returns:
         One of `names`, or None when nothing is near. Case and the choice of `-`, `_` or `.` do not count.
     """
+    import difflib  # loaded only once something is wrong
+
     by_plain: dict[str, str] = {}
     for candidate in names:
         by_plain.setdefault(_plain(candidate), candidate)

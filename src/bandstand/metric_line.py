@@ -15,6 +15,9 @@ NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 """Pattern of a finite decimal number: sign, leading or trailing dot and exponent included."""
 
 RESERVED_NAMES = frozenset({"iteration", "nonfinite"})
+MOST_ITERATIONS = 999_999_999
+"""The largest number of an iteration that a metric line is read with."""
+
 MAX_NAME = 255
 MAX_PATTERN = 500
 LARGEST = 3.4028235e38
@@ -84,7 +87,10 @@ def name_problem(name: str) -> str | None:
 
 
 def _shortly(found: object) -> str:
-    return repr(found[:MAX_NAME] if isinstance(found, str) else found)[: MAX_NAME + 2]
+    try:
+        return repr(found[:MAX_NAME] if isinstance(found, str) else found)[: MAX_NAME + 2]
+    except ValueError:  # Python writes no whole number of thousands of digits
+        return f"one of {type(found).__name__} that is too long to show"
 
 
 def format_line(iteration: int, values: Mapping[str, float], goals: Mapping[str, str] = _NO_GOALS) -> str:
@@ -104,15 +110,18 @@ def format_line(iteration: int, values: Mapping[str, float], goals: Mapping[str,
         The line, with no line break: `iteration=12 train:auc=0.8132 validation:auc=0.77`.
 
     Raises:
-        JobError: For an iteration below 1, no values, a name that a metric line cannot hold, a value that is
-            no number, or a value that is not finite where the goal is unknown.
+        JobError: For an iteration that is no whole number from 1 to `MOST_ITERATIONS`, no values, a name
+            that a metric line cannot hold, a value that is no number, or a value that is not finite where
+            the goal is unknown.
     """
     try:
-        number = operator.index(iteration)
+        number = 0 if isinstance(iteration, bool) else operator.index(iteration)
     except TypeError:
-        raise JobError(f"An iteration is a whole number from 1; found {iteration!r}.") from None
-    if number < 1:
-        raise JobError(f"Iterations are counted from 1; found {number}.")
+        number = 0
+    if not 1 <= number <= MOST_ITERATIONS:
+        raise JobError(
+            f"An iteration is a whole number from 1 to {MOST_ITERATIONS}; found {_shortly(iteration)}."
+        )
     if not isinstance(values, Mapping):
         raise JobError(
             f"Iteration {number} reports {_shortly(values)}; give metrics by name, such as "

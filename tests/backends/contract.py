@@ -15,9 +15,12 @@ from pathlib import Path
 import pytest
 
 from bandstand.backends.backend import Backend
+from bandstand.request.plan import TrainingPlan
 
+from .contract_channels import ChannelsContract
 from .contract_ends import EndsContract
 from .contract_hosts import HostsContract
+from .contract_interruption import InterruptionContract
 from .contract_life import LifeContract
 from .contract_logs import LogsContract
 from .contract_restart import RestartContract
@@ -25,13 +28,15 @@ from .contract_stopping import StoppingContract
 from .jobs import Alarm, Job, MakeBackend, make_plan
 
 
-class BackendContract(
-    LifeContract, HostsContract, LogsContract, StoppingContract, EndsContract, RestartContract
-):
-    """The behaviour of a backend; one that cannot do a thing overrides the test with what it does."""
+class Submitting:
+    """Hands jobs in by the backend that is tried, and ends them."""
 
     image = "bandstand:latest"
     """The image of the jobs; a backend that opens images needs it."""
+
+    def asked(self, plan: TrainingPlan) -> TrainingPlan:
+        """Make of a plan the one that the backend takes."""
+        return plan
 
     @pytest.fixture
     def make_backend(self) -> MakeBackend:
@@ -49,7 +54,7 @@ class BackendContract(
 
         def handed_in(script: str = "", name: str = "job-1", *, threads: int = 1, **changes: object) -> Job:
             by = changes.pop("backend", backend)
-            plan = make_plan(tmp_path, name, script, **{"image": self.image, **changes})
+            plan = self.asked(make_plan(tmp_path, name, script, **{"image": self.image, **changes}))
             job = Job(by, tmp_path / "home" / "jobs" / name)  # type: ignore[arg-type]
             job.backend.submit(plan, job.folder, threads=threads)
             jobs.append(job)
@@ -65,3 +70,17 @@ class BackendContract(
         (tmp_path / "checkpoints").mkdir()
         with closing(Alarm(tmp_path / "checkpoints" / "alarm")) as made:
             yield made
+
+
+class BackendContract(
+    Submitting,
+    LifeContract,
+    HostsContract,
+    ChannelsContract,
+    LogsContract,
+    StoppingContract,
+    EndsContract,
+    RestartContract,
+    InterruptionContract,
+):
+    """The behaviour of a backend; one that cannot do a thing overrides the test with what it does."""

@@ -28,7 +28,6 @@ class EndsContract:
         assert "ValueError: no such column: age" in state.failure_reason
         assert "algo-2" in state.failure_reason
         assert len(state.failure_reason) <= 1024
-        assert all(host.exit_code not in (0, None) for host in state.hosts[1:2])
         assert state.model is None
         assert "Stopping" not in [step.status for step in state.transitions]
 
@@ -43,7 +42,6 @@ class EndsContract:
         """
         state = submit(script).ends()
         assert state.failure_reason == ("the müller row is broken" + "!" * 2000)[:1024]
-        assert state.hosts[0].exit_code == 3
 
     def test_a_rank_that_a_signal_ends_is_named_with_the_signal(self, submit: Callable[..., Job]) -> None:
         script = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
@@ -52,7 +50,9 @@ class EndsContract:
         assert "SIGSEGV" in (state.failure_reason or "")
         assert "algo-1" in (state.failure_reason or "")
 
-    def test_a_failed_job_keeps_its_output_data_but_no_model(self, submit: Callable[..., Job]) -> None:
+    def test_a_failed_job_keeps_its_output_data_but_no_model(
+        self, submit: Callable[..., Job], tmp_path: Path
+    ) -> None:
         script = """
             import os, sys
             base = os.environ.get("SAGEMAKER_BASE_DIR", "/opt/ml")
@@ -63,7 +63,9 @@ class EndsContract:
         state = submit(script).ends()
         assert state.status == "Failed"
         assert state.model is None
-        assert unpacked(state.output) == {"log.txt": b"so far"}
+        left = tmp_path / "out" / "job-1" / "output"
+        assert [path.name for path in left.iterdir()] == ["output.tar.gz"]
+        assert unpacked(left / "output.tar.gz") == {"log.txt": b"so far"}
 
     def test_what_the_hosts_leave_is_merged_into_archives_the_leader_first(
         self, submit: Callable[..., Job], tmp_path: Path
@@ -80,12 +82,24 @@ class EndsContract:
         output = tmp_path / "out ünd about"
         state = submit(script, hosts=2, output=output.as_uri()).ends()
         assert state.status == "Completed"
-        assert state.model == output / "job-1" / "output" / "model.tar.gz"
-        assert state.output == output / "job-1" / "output" / "output.tar.gz"
+        left = output / "job-1" / "output"
+        assert state.model == left / "model.tar.gz"
         assert unpacked(state.model) == {"same": b"rank 0", "parts/part-0": b"0", "parts/part-1": b"1"}
-        assert unpacked(state.output) == {"same": b"rank 0"}
+        assert unpacked(left / "output.tar.gz") == {"same": b"rank 0"}
+        assert sorted(path.name for path in left.iterdir()) == ["model.tar.gz", "output.tar.gz"]
+
+    def test_a_job_tells_where_its_output_data_is_and_which_files_of_the_model_several_hosts_had(
+        self, submit: Callable[..., Job], tmp_path: Path
+    ) -> None:
+        script = """
+            import os
+            base = os.environ.get("SAGEMAKER_BASE_DIR", "/opt/ml")
+            for folder in ("/model/", "/output/data/"):
+                open(base + folder + "same", "w").write("rank " + os.environ["BANDSTAND_RANK"])
+        """
+        state = submit(script, hosts=2).ends()
+        assert state.output == tmp_path / "out" / "job-1" / "output" / "output.tar.gz"
         assert "algo-2: same" in state.transitions[-1].message
-        assert sorted(path.name for path in state.model.parent.iterdir()) == ["model.tar.gz", "output.tar.gz"]
 
     def test_the_same_files_make_the_same_archive(self, submit: Callable[..., Job]) -> None:
         script = """

@@ -14,6 +14,9 @@ from .jobs import Job, channel, unpacked
 class HostsContract:
     """Each host finds what a host of SageMaker finds."""
 
+    region_and_account = "local:111122223333"
+    """What stands in the ARN of a job."""
+
     def test_hosts_find_their_configuration_as_on_sagemaker(
         self, submit: Callable[..., Job], tmp_path: Path
     ) -> None:
@@ -73,18 +76,21 @@ class HostsContract:
         monkeypatch.setenv("TRAINING_JOB_NAME", "of the launcher's shell")
         script = """
             import os
-            names = "TRAINING_JOB_NAME TRAINING_JOB_ARN GREETING BANDSTAND_THREADS SM_CHANNELS"
-            for name in names.split():
+            for name in "TRAINING_JOB_NAME TRAINING_JOB_ARN GREETING SM_CHANNELS".split():
                 print(name, os.environ.get(name))
         """
-        job = submit(script, environment=(("GREETING", "good day"),), threads=3)
+        job = submit(script, environment=(("GREETING", "good day"),))
         assert job.ends().status == "Completed", job.report()
         texts = job.texts()
         assert "TRAINING_JOB_NAME job-1" in texts
-        assert "TRAINING_JOB_ARN arn:aws:sagemaker:local:111122223333:training-job/job-1" in texts
+        assert f"TRAINING_JOB_ARN arn:aws:sagemaker:{self.region_and_account}:training-job/job-1" in texts
         assert "GREETING good day" in texts
-        assert "BANDSTAND_THREADS 3" in texts
         assert "SM_CHANNELS []" in texts
+
+    def test_a_host_is_told_how_many_threads_a_rank_may_use(self, submit: Callable[..., Job]) -> None:
+        job = submit("import os; print('threads', os.environ['BANDSTAND_THREADS'])", threads=3)
+        job.ends()
+        assert "threads 3" in job.texts()
 
     def test_the_requests_number_of_threads_wins(self, submit: Callable[..., Job]) -> None:
         job = submit(
@@ -119,13 +125,20 @@ class HostsContract:
             assert socket.gethostbyname("localhost") == "127.0.0.1"
             server = socket.create_server((socket.gethostbyname(own), 0))
             assert os.path.isdir("/opt/ml/input/config")
-            print("I am", own, "at", socket.gethostbyname(own))
+            print("I am", own)
         """
         job = submit(script, hosts=3)
-        state = job.ends()
-        assert state.status == "Completed", job.report()
-        for host in state.hosts:
-            assert f"I am {host.name} at {host.address}" in job.texts(host.name)
+        assert job.ends().status == "Completed", job.report()
+        for host in ("algo-1", "algo-2", "algo-3"):
+            assert f"I am {host}" in job.texts(host)
+
+    def test_a_job_tells_the_addresses_that_the_names_of_its_hosts_stand_for(
+        self, submit: Callable[..., Job]
+    ) -> None:
+        script = "import socket; print('I am at', socket.gethostbyname(socket.gethostname()))"
+        job = submit(script, hosts=2)
+        for host in job.ends().hosts:
+            assert f"I am at {host.address}" in job.texts(host.name)
 
     def test_every_host_sees_all_files_of_a_replicated_channel_and_its_share_of_a_sharded_one(
         self, submit: Callable[..., Job], tmp_path: Path

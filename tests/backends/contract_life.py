@@ -29,7 +29,8 @@ class LifeContract:
         times = [step.time for step in state.transitions]
         assert times == sorted(times)
         assert all(step.message for step in state.transitions)
-        assert (state.created, state.started, state.ended) == (times[0], times[1], times[-1])
+        assert state.created <= times[0]
+        assert (state.started, state.ended) == (times[1], times[-1])
         assert state.billable_seconds >= 1
         assert state.failure_reason is None
         assert not state.stop_requested
@@ -51,6 +52,7 @@ class LifeContract:
         for host in state.hosts:
             assert host.peak_memory is not None
             assert 64 << 20 < host.peak_memory < 1 << 30
+        assert [host.exit_code for host in submit("exit(3)", "job-2").ends().hosts] == [3]
 
     def test_whoever_looks_while_a_job_is_being_handed_in_sees_none_or_a_living_one(
         self, submit: Callable[..., Job], backend: Backend, tmp_path: Path
@@ -116,8 +118,8 @@ class LifeContract:
         state = job.ends()
         assert state.status == "Failed"
         assert state.failure_reason is not None
-        assert f"'train': {tmp_path / 'gone'} is no folder" in state.failure_reason
-        assert f"'test': {tmp_path / 'empty'} holds no file" in state.failure_reason
+        assert f"'train': found {tmp_path / 'gone'}, which is no folder" in state.failure_reason
+        assert f"'test': found {tmp_path / 'empty'}, which holds no file" in state.failure_reason
         assert [step.status for step in state.transitions] == ["Starting", "Downloading", "Failed"]
 
     def test_another_object_can_ask_and_stop_and_closing_ends_nothing(

@@ -67,7 +67,7 @@ class RestartContract:
         assert state.billable_seconds >= 2
         names = [step.status for step in state.transitions]
         assert names.count("Training") == 2
-        assert names[names.index("Restarting") :][:3] == ["Restarting", "Downloading", "Training"]
+        assert names[names.index("Starting", 1) :][:3] == ["Starting", "Downloading", "Training"]
 
     def test_half_a_line_that_a_kill_has_left_is_not_continued(
         self, lost: Job, backend: Backend, tmp_path: Path

@@ -22,14 +22,25 @@ def test_a_negative_grace_is_none() -> None:
 
 
 def test_each_cause_has_its_last_status() -> None:
-    ends = {cause: asked(None, cause, 0.0, 0.0) for cause in ("stop", "owner", "runtime", "failure")}
+    causes = ("stop", "owner", "runtime", "wait", "interruption", "failure")
+    ends = {cause: asked(None, cause, 0.0, 0.0) for cause in causes}
     assert {cause: (end.status, end.secondary_status) for cause, end in ends.items()} == {
         "stop": ("Stopped", "Stopped"),
         "owner": ("Stopped", "Stopped"),
         "runtime": ("Stopped", "MaxRuntimeExceeded"),
+        "wait": ("Stopped", "MaxWaitTimeExceeded"),
+        "interruption": ("Stopped", "Interrupted"),
         "failure": ("Failed", "Failed"),
     }
     assert [cause for cause, end in ends.items() if not end.is_wanted] == ["failure"]
+
+
+def test_any_other_cause_takes_the_place_of_an_interruption_which_is_no_end_of_the_job() -> None:
+    first = asked(None, "interruption", now=0.0, grace=120.0, detail="interrupted")
+    assert asked(first, "stop", now=10.0, grace=120.0, detail="asked") == Ending("stop", 120.0, "asked")
+    assert asked(first, "interruption", now=10.0, grace=5.0) == Ending("interruption", 15.0)
+    stopped = asked(None, "stop", now=0.0, grace=120.0, detail="asked")
+    assert asked(stopped, "interruption", now=0.0, grace=5.0) == Ending("stop", 5.0, "asked")
 
 
 def looks(lease: Lease, mark: int | None, *times: float) -> list[bool]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bandstand.backends.backend import LogLine
-from bandstand.backends.log_reader import CHUNK, read_lines
+from bandstand.backends.log_reader import CHUNK, left_behind, read_lines
 from bandstand.backends.log_writer import LogWriter
 
 
@@ -95,3 +95,15 @@ def test_a_long_log_is_read_in_parts_that_lose_and_repeat_nothing(tmp_path: Path
 def test_a_line_that_the_supervisor_did_not_write_is_shown_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "log").write_bytes(b"somebody else\n")
     assert read_lines([("algo-1", tmp_path / "log")], {})[0] == [LogLine("algo-1", 0.0, "somebody else")]
+
+
+def test_a_log_that_is_longer_than_one_call_reads_is_known_to_have_more(tmp_path: Path) -> None:
+    log = [("algo-1", tmp_path / "log")]
+    writer = LogWriter(log[0][1])
+    writer.write(0.0, ["x" * 1000] * (CHUNK // 1000 + 10))
+    writer.close()
+    _, first = read_lines(log, {})
+    assert left_behind({}, first)
+    _, last = read_lines(log, first)
+    assert last["algo-1"] == log[0][1].stat().st_size
+    assert not left_behind(first, last)

@@ -74,6 +74,19 @@ class ProcessContract(BackendContract):
         assert job.ends().status == "Stopped"
         assert alarm.is_over()
 
+    def test_a_file_in_place_of_the_model_folder_fails_the_job_rather_than_be_lost(
+        self, submit: Callable[..., Job]
+    ) -> None:
+        script = """
+            import os
+            model = os.environ.get("SAGEMAKER_BASE_DIR", "/opt/ml") + "/model"
+            os.rmdir(model)
+            open(model, "w").write("weights")
+        """
+        state = submit(script).ends()
+        assert state.status == "Failed"
+        assert "Not a directory" in (state.failure_reason or "")
+
     def test_hosts_give_way_to_the_processes_that_stop_them(self, submit: Callable[..., Job]) -> None:
         job = submit("import os; print('runs at', os.nice(0), os.sched_getscheduler(0), flush=True)")
         assert job.ends().status == "Completed", job.report()
@@ -169,6 +182,8 @@ class TestHostsWithoutNameSpaces(ProcessContract):
         assert job.texts("algo-1")[0].startswith(
             "bandstand: hosts without name spaces of their own (BANDSTAND_NAMESPACES=off)"
         )
+
+    test_a_job_tells_the_addresses_that_the_names_of_its_hosts_stand_for = None
 
     def test_channels_cannot_be_changed(self, submit: Callable[..., Job], tmp_path: Path) -> None:
         """Here channels are links, and the user's files are the user's."""

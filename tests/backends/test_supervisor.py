@@ -69,12 +69,16 @@ def test_an_exit_code_without_a_failure_file_is_told_with_the_last_lines(start: 
     assert state.hosts[0].exit_code == 9
 
 
-def test_the_other_hosts_get_their_time_and_are_killed_then(start: Start) -> None:
-    script = """
+def test_the_other_hosts_get_their_time_and_are_killed_then(start: Start, tmp_path: Path) -> None:
+    deaf = tmp_path / "deaf"
+    script = f"""
 import os, signal, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 if "BANDSTAND_LISTEN_FD" in os.environ:
+    while not os.path.exists({str(deaf)!r}):
+        time.sleep(0.01)
     raise SystemExit(5)
+open({str(deaf)!r}, "w").close()
 time.sleep(600)
 """
     state = start(*python(script), hosts=2).ends()

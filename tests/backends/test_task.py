@@ -42,7 +42,7 @@ def test_a_plan_is_found_on_this_machine(tmp_path: Path) -> None:
     assert task.hosts == ("algo-1", "algo-2", "algo-3")
     assert task.code == str(tmp_path / "röot dir" / "code of job-1")
     assert task.output == str(tmp_path / "röot dir" / "out")
-    assert task.channels[0].path == str(tmp_path / "my data")
+    assert task.channels[0].place == str(tmp_path / "my data")
     assert (task.checkpoints, task.max_runtime, task.threads) == (str(tmp_path / "kept"), 7, 4)
     assert (task.peer_grace, task.grace, task.lease_seconds) == (1.0, 120.0, 10.0)
 

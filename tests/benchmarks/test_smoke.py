@@ -25,7 +25,7 @@ def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("name", ["start_up", "stop_latency", "hyperband_quality"])
+@pytest.mark.parametrize("name", ["start_up", "stop_latency", "hyperband_quality", "hyperband_curves"])
 def test_a_benchmark_measures_prints_and_writes_its_result(name: str, tmp_path: Path) -> None:
     done = run(tmp_path, name, "--scale", "0.05")
 

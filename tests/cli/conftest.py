@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from tests.backends.sagemaker.region import served
+from tests.service.served import Server
 
 DEADLINE_SECONDS = 60.0
 _CONTROL = re.compile(r"\x1b\[([?0-9;]*)([A-Za-z])")
@@ -153,6 +155,13 @@ class Terminal:
 
 def _take_terminal() -> None:
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A service that stands in for a region of SageMaker, for all tests of a file."""
+    with served(tmp_path_factory.mktemp("aws")) as server:
+        yield server
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -31,8 +32,9 @@ def test_help_lists_every_verb_in_order_and_loads_nothing_heavy(env: dict[str, s
         "import sys\n"
         "from bandstand.cli.entry import run\n"
         "code = run(['--help'])\n"
-        "print(code, [name for name in ('rich', 'pydantic', 'boto3', 'botocore', 'sqlite3', 'numpy')"
-        " if name in sys.modules])"
+        "heavy = ('rich', 'pydantic', 'boto3', 'botocore', 'sqlite3', 'numpy', 'difflib', 'hashlib',"
+        " 'bandstand.report', 'bandstand.request.plan')\n"
+        "print(code, [name for name in heavy if name in sys.modules])"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], env=env, capture_output=True, text=True, check=True
@@ -54,6 +56,44 @@ def test_a_misspelt_option_is_a_wrong_request_and_the_nearest_is_named(bandstand
     done = bandstand("tune", "job.toml", "--paralel", "3")
     assert done.returncode == 2
     assert "--parallel" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("tune", "job.toml", "--paralel", "3", "--json"), "No such option '--paralel'"),
+        (("tun", "--json"), "Did you mean 'tune'?"),
+        (("train", "--json"), "Missing argument 'JOB'"),
+        (("train", "--json", "--hosts", "none", "job.toml"), "'none' is not a valid integer"),
+    ],
+)
+def test_a_word_that_is_wrong_is_told_as_json_too_where_facts_are(
+    bandstand: Any, words: tuple[str, ...], message: str
+) -> None:
+    done = bandstand(*words)
+    assert done.returncode == 2
+    (problem,) = json.loads(done.stdout)["problems"]
+    assert message in problem["message"]
+    assert problem["message"] in done.stderr
+
+
+@pytest.mark.parametrize("seconds", ["nan", "inf", "-nan", "-1", "soon"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("stop", "job", "--grace"),
+        ("interrupt", "job", "--grace"),
+        ("interrupt", "job", "--away"),
+        ("train", "job.toml", "--grace"),
+        ("tune", "job.toml", "--grace"),
+    ],
+)
+def test_a_time_that_is_no_number_of_seconds_is_a_wrong_request(
+    bandstand: Any, words: tuple[str, ...], seconds: str
+) -> None:
+    done = bandstand(*words[:-1], f"{words[-1]}={seconds}")
+    assert done.returncode == 2
+    assert f"Invalid value for '{words[-1]}'" in done.stderr
 
 
 def test_the_version_is_told(bandstand: Any) -> None:
@@ -92,8 +132,8 @@ def test_an_empty_home_is_not_the_working_folder(bandstand: Any, tmp_path: Path,
 def test_a_fault_of_ours_is_one_line_and_its_traceback_is_kept(home: Path, env: dict[str, str]) -> None:
     program = (
         "import sys\n"
-        "import bandstand.cli.pick\n"
-        "bandstand.cli.pick.newest = lambda record: {}['nothing\\nhere']\n"
+        "import bandstand.runs.views\n"
+        "bandstand.runs.views.jobs = lambda record: {}['nothing\\nhere']\n"
         "from bandstand.cli import main\n"
         "main(['show'])"
     )

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -113,7 +114,15 @@ def read_until(process: subprocess.Popen[str], text: str, stream: IO[str] | None
 
 
 def rest(process: subprocess.Popen[str]) -> str:
-    return process.communicate(timeout=60)[0]
+    """What is still to come; `communicate` would leave out what `read_until` has read ahead."""
+    assert process.stdout is not None
+    assert process.stderr is not None
+    errors = threading.Thread(target=process.stderr.read)
+    errors.start()
+    text = process.stdout.read()
+    errors.join()
+    process.wait(timeout=60)
+    return text
 
 
 def models(folder: Path) -> list[str]:

@@ -263,11 +263,13 @@ def test_clean_says_what_it_would_remove_and_asks_first(run: Run) -> None:
 
 
 def test_clean_removes_the_job_and_leaves_the_output(tmp_path: Path, ended: Any) -> None:
+    before = sorted((ended[0] / "home" / "jobs").rglob("*"))
     shutil.copytree(ended[0] / "home", tmp_path / "home", ignore=shutil.ignore_patterns("control"))
     done = command(ended[0])("clean", "--all", "-y", "--home", str(tmp_path / "home"))
     assert done.returncode == 0, done.stderr
     assert "training job bad" in done.stdout
     assert list((tmp_path / "home" / "jobs").iterdir()) == []
+    assert sorted((ended[0] / "home" / "jobs").rglob("*")) == before  # those of the home that was copied
     assert (ended[0] / "out" / "one" / "output" / "model.tar.gz").exists()
     assert "nothing to remove" in command(ended[0])("clean", "--all", "--home", str(tmp_path / "home")).stderr
 

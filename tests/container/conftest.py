@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from bandstand.sagemaker_files import Channel, Cluster, Distribution, Folders, write_config
 
-DEADLINE = 120.0
+DEADLINE = 240.0
 LINE = re.compile(r"iteration=([0-9]+) (.+)")
 
 Files = Mapping[str, bytes]
@@ -177,7 +177,7 @@ class Launcher:
             "BANDSTAND_HOST_MAP": json.dumps(addresses),
             "BANDSTAND_PORT": str(listener.getsockname()[1]),
             "BANDSTAND_KEY": secrets.token_hex(16),
-            "BANDSTAND_START_TIMEOUT": "60",
+            "BANDSTAND_START_TIMEOUT": "200",
             "BANDSTAND_THREADS": "1",
             **(environment or {}),
         }

@@ -24,6 +24,11 @@ def docker(*words: str, check: bool = True) -> str:
     return done.stdout.strip()
 
 
+def idle_volumes() -> set[str]:
+    """Volumes that no container has: those of other people's containers are theirs."""
+    return set(docker("volume", "ls", "--quiet", "--filter", "dangling=true").split())
+
+
 @contextmanager
 def changed_image(name: str, *changes: str) -> Iterator[str]:
     """An image like the tested one, with another configuration.

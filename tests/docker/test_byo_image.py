@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-import threading
 from collections.abc import Iterator
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -15,15 +12,11 @@ from tests.docker.images import BASE, docker
 ROOT = Path(__file__).parents[2]
 
 
-class QuietHandler(SimpleHTTPRequestHandler):
-    def log_message(self, *words: object) -> None:
-        """Say nothing of what was asked for."""
-
-
 @pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """An index with Bandstand's wheel alone, as the image's recipe makes it, on loopback."""
-    folder = tmp_path_factory.mktemp("index")
+def own_image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A script, and Bandstand's wheel beside it, as the image's recipe makes it."""
+    folder = tmp_path_factory.mktemp("own")
+    (folder / "train.py").write_text("print('my own script')\n")
     stage = docker(
         *("build", "--quiet", "--target", "bandstand", "--build-arg", f"BASE_IMAGE={BASE}"),
         *("--build-arg", "PIP_NO_INDEX=1", str(ROOT)),
@@ -31,30 +24,16 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     container = docker("create", stage)
     docker("cp", f"{container}:/build/made/.", str(folder))
     docker("rm", container)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(QuietHandler, directory=str(folder)))
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/"
-    server.shutdown()
-    server.server_close()
-    thread.join()
-
-
-@pytest.fixture(scope="module")
-def own_image(index: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("own")
-    (folder / "train.py").write_text("print('my own script')\n")
     arguments = {
         "BASE_IMAGE": BASE,
         "PIP_NO_INDEX": "1",
-        "PIP_FIND_LINKS": index,
         "VERSION": "1.0",
         "REVISION": "abc",
         "SOURCE": "https://example.org/mine",
     }
     given = [word for name, value in arguments.items() for word in ("--build-arg", f"{name}={value}")]
     recipe = str(ROOT / "docker" / "byo.Dockerfile")
-    docker("build", "--network", "host", "--file", recipe, "--tag", "bandstand-test-byo", *given, str(folder))
+    docker("build", "--file", recipe, "--tag", "bandstand-test-byo", *given, str(folder))
     yield "bandstand-test-byo"
     docker("rmi", "--force", "bandstand-test-byo")
 

@@ -12,7 +12,7 @@ import pytest
 from tests.backends.contract import BackendContract
 from tests.backends.jobs import Alarm, Job, MakeBackend, eventually, supervisor_of, unpacked
 from tests.backends.scripts import POLITE, STUBBORN
-from tests.docker.images import IMAGE, changed_image, docker
+from tests.docker.images import IMAGE, changed_image, docker, idle_volumes
 
 from bandstand.backends.containers import ContainerBackend
 
@@ -39,11 +39,11 @@ class TestContainers(BackendContract):
 
     @pytest.fixture(autouse=True)
     def leaves_nothing(self, tmp_path: Path) -> Iterator[None]:
-        volumes = set(docker("volume", "ls", "--quiet").split())
+        volumes = idle_volumes()
         yield
-        for folder in (tmp_path / "home" / "jobs").glob("*"):
-            assert at_the_engine(folder) == NOTHING
-        assert set(docker("volume", "ls", "--quiet").split()) <= volumes
+        folders = list((tmp_path / "home" / "jobs").glob("*"))
+        eventually(lambda: all(at_the_engine(each) == NOTHING for each in folders), "the end of all networks")
+        assert idle_volumes() <= volumes
 
     def test_hosts_are_containers_with_the_services_names_in_a_network_of_their_own(
         self, submit: Callable[..., Job]
@@ -72,6 +72,15 @@ class TestContainers(BackendContract):
         job = submit(script, hosts=2)
         assert job.ends().status == "Completed", job.report()
         assert job.texts("algo-2")[-1] == "eth0 ['eth0', 'lo'] eth0"
+
+    def test_a_job_that_is_over_has_no_containers_and_soon_no_network(
+        self, submit: Callable[..., Job]
+    ) -> None:
+        job = submit("print('done')", hosts=2)
+        assert job.ends().status == "Completed", job.report()
+        assert at_the_engine(job.folder)["containers"] == []
+        job.backend.close()
+        assert at_the_engine(job.folder) == NOTHING
 
     def test_nothing_of_the_launchers_shell_is_inside(
         self, submit: Callable[..., Job], monkeypatch: pytest.MonkeyPatch

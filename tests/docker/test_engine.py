@@ -19,7 +19,8 @@ from tests.backends.scripts import POLITE
 from tests.docker.images import IMAGE, changed_image, docker, foreign_image
 
 from bandstand.backends.containers import ContainerBackend
-from bandstand.backends.engine import DEFAULT_SOCKET, Engine, EngineLostError, find_engine
+from bandstand.backends.engine import Engine, EngineLostError
+from bandstand.backends.engine_address import DEFAULT_SOCKET, find_engine
 from bandstand.backends.leftovers import left_behind, remove
 from bandstand.errors import PlatformError
 
@@ -38,6 +39,7 @@ def failed(backend: ContainerBackend, root: Path, **changes: object) -> str:
     state = job.ends()
     assert state.status == "Failed"
     assert docker("ps", "--all", "--quiet", "--filter", f"label=bandstand.folder={job.folder}") == ""
+    backend.close()
     assert docker("network", "ls", "--quiet", "--filter", f"label=bandstand.folder={job.folder}") == ""
     return state.failure_reason or ""
 
@@ -186,21 +188,22 @@ def test_an_engine_that_is_lost_in_the_middle_fails_the_job_and_the_next_look_cl
     backend: ContainerBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     passage = Passage(tmp_path / "passage.sock")
-    monkeypatch.setenv("DOCKER_HOST", passage.address)
-    job = Job(backend, tmp_path / "home" / "jobs" / "job-1")
-    backend.submit(make_plan(tmp_path, "job-1", POLITE, image=IMAGE, hosts=2), job.folder, threads=1)
-    job.says("ready", 2)
-    passage.cut()
-    state = job.ends()
-    assert state.status == "Failed"
-    assert (state.failure_reason or "").startswith("algo-1 was lost. ")
-    assert "Start it again and look into its log" in (state.failure_reason or "")
-    monkeypatch.delenv("DOCKER_HOST")
+    with monkeypatch.context() as surroundings:
+        surroundings.setenv("DOCKER_HOST", passage.address)
+        job = Job(backend, tmp_path / "home" / "jobs" / "job-1")
+        backend.submit(make_plan(tmp_path, "job-1", POLITE, image=IMAGE, hosts=2), job.folder, threads=1)
+        job.says("ready", 2)
+        passage.cut()
+        state = job.ends()
+        assert state.status == "Failed"
+        assert (state.failure_reason or "").startswith("algo-1 was lost. ")
+        assert "Start it again and look into its log" in (state.failure_reason or "")
 
     def alive() -> str:
         return docker("ps", "--quiet", "--filter", f"label=bandstand.folder={job.folder}")
 
     eventually(lambda: not alive(), "the end of the containers, whose input has ended")
+    backend.close()
     from bandstand.runs.cleaning import clean
     from bandstand.runs.record import Record
 

@@ -33,7 +33,7 @@ def test_the_job_file_of_the_readme_makes_a_plan(tmp_path: Path) -> None:
 
     assert plan.strategy == "Hyperband"
     assert plan.max_resource == 27
-    assert [(r.name, r.low, r.high) for r in plan.ranges] == [("learning_rate", 1e-4, 1.0)]
+    assert [(r.name, r.low, r.high) for r in plan.definitions[0].ranges] == [("learning_rate", 1e-4, 1.0)]
 
 
 def test_the_script_of_the_readme_trains_as_a_job_of_two_hosts(tmp_path: Path) -> None:
@@ -74,6 +74,39 @@ def test_links_between_pages_lead_to_files(page: Path) -> None:
     missing = [link for link in targets if not (page.parent / link).exists()]
 
     assert missing == []
+
+
+def heading_names(page: Path) -> set[str]:
+    """What links call the headings of a page: small letters, hyphens for spaces, no other signs."""
+    heads = re.findall(r"^#+ (.*)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_to_a_part_of_a_page_lead_to_a_heading(page: Path) -> None:
+    links = re.findall(r"\]\((?!http)([^)#\s]*)#([^)\s]+)\)", page.read_text("utf-8"))
+
+    missing = [
+        f"{path}#{part}"
+        for path, part in links
+        if part not in heading_names(page.parent / path if path else page)
+    ]
+
+    assert missing == []
+
+
+def test_every_page_of_the_documentation_is_reached_from_the_readme() -> None:
+    reached: set[Path] = set()
+    waiting = [ROOT / "README.md"]
+    while waiting:
+        page = waiting.pop()
+        if page in reached or page.suffix != ".md":
+            continue
+        reached.add(page)
+        links = [link for link in LINK.findall(page.read_text("utf-8")) if not link.startswith("http")]
+        waiting += [path for link in links if (path := (page.parent / link).resolve()).is_file()]
+
+    assert set((ROOT / "docs").rglob("*.md")) - reached == set()
 
 
 def test_the_make_targets_that_the_pages_name_exist() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +16,6 @@ from ..container.conftest import Files, Job, Launcher, to_csv
 from ..training.conftest import cluster
 
 __all__ = ["cluster", "to_csv"]
-
-# `make test` runs without PyTorch; `make test-horovod` is for these.
-collect_ignore_glob = [] if find_spec("torch") else ["test_*.py"]
 
 SETTINGS = {"algorithm": "horovod", "epochs": 2, "hidden": 16, "batch_size": 32, "seed": 3}
 

@@ -37,6 +37,23 @@ def test_rows_that_are_spread_unevenly_are_all_trained_on_and_averaged_rightly(j
     assert job.reports[-1] == pytest.approx(alone.reports[-1], rel=1e-6)
 
 
+@pytest.mark.parametrize("ring", RINGS)
+def test_hosts_with_two_ranks_and_a_single_row_on_one_of_them_train_as_one_rank(jobs, tmp_path, ring, to_csv):
+    pixels, labels = images(177)
+    rows = np.column_stack([labels, pixels.reshape(177, -1) / 255]).astype(np.float32)
+    alone = jobs.run(SETTINGS, 1, replicated={"train": {"all.csv": to_csv(rows)}})
+    shares = [{"a.csv": to_csv(rows[:176])}, {"b.csv": to_csv(rows[176:])}]
+    job = jobs.run(
+        {**SETTINGS, "ring": ring},
+        2,
+        sharded={"train": shares},
+        environment={"BANDSTAND_RANKS_PER_HOST": "2"},
+    )
+    assert "4 ranks on 2 hosts, 2 each" in job.leader.err
+    assert difference(alone, job) < 1e-5
+    assert job.reports[-1] == pytest.approx(alone.reports[-1], rel=1e-6)
+
+
 def test_momentum_dropout_warm_up_and_half_precision_train_as_well(jobs, channels):
     settings = {
         "dropout": 0.2,

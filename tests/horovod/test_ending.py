@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from .conftest import SETTINGS, difference
+from .conftest import SETTINGS, as_files, difference, images
 
 RINGS = ["horovod", "torch"]
 LONG = {**SETTINGS, "epochs": 400, "batch_size": 8}
@@ -85,4 +85,21 @@ def test_a_stop_lets_all_ranks_leave_after_the_same_step_and_a_restart_ends_with
     told = [line for line in second.leader.out.splitlines() if line.startswith("iteration=")]
     assert told[0].startswith(f"iteration={done + 1} ")
     assert told[-1].startswith("iteration=60 ")
+    assert difference(undisturbed, second) == 0
+
+
+def test_a_stop_within_the_first_epoch_loses_no_step(jobs, tmp_path):
+    channels = {"train": as_files(*images(3000), tmp_path / "made")}
+    settings = {**SETTINGS, "epochs": 1, "momentum": 0.9, "batch_size": 1}
+    undisturbed = jobs.run(settings, 2, replicated=channels, content_type=None)
+    kept = tmp_path / "kept"
+    first = jobs.start(settings, 2, replicated=channels, content_type=None, checkpoints=kept)
+    first.leader.stderr.wait_for("an epoch has 3000 steps of 1 rows")
+    first.hosts[1].process.send_signal(signal.SIGTERM)
+    assert first.wait() == [0, 0], first.log
+    assert first.reports == []
+    assert re.search(r"every rank leaves after step [0-9]+ of 3000 of epoch 1", first.leader.err), first.log
+    second = jobs.run(settings, 2, replicated=channels, content_type=None, checkpoints=kept)
+    assert "goes on after iteration 0" in second.leader.err
+    assert second.reports == undisturbed.reports
     assert difference(undisturbed, second) == 0

@@ -70,10 +70,10 @@ def refused(plan: PushPlan, code: str, message: str = "because") -> BandstandErr
         ("AccessDeniedException", "needs ecr:DescribeRepositories on team/mine in eu-central-1"),
         ("ExpiredTokenException", "The AWS session has expired. Log in again"),
         ("UnrecognizedClientException", "AWS does not know these credentials"),
-        ("InvalidSignatureException", "the secret key is mistyped, or this clock is wrong"),
+        ("InvalidSignatureException", "the secret key is mistyped, or this machine's clock is wrong"),
         ("LimitExceededException", "quota of ECR is used up"),
-        ("ThrottlingException", "try again in a minute"),
-        ("SomethingNew", "AWS refused ecr:DescribeRepositories: because (SomethingNew)."),
+        ("ThrottlingException", "Try once more in a few minutes"),
+        ("SomethingNew", "AWS refused ecr:DescribeRepositories on team/mine: because (SomethingNew)."),
     ],
 )
 def test_each_refusal_has_advice_of_its_own(plan: PushPlan, code: str, advice: str):
@@ -123,7 +123,7 @@ def an_unknown_profile(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (no_credentials, "No AWS credentials are found. Log in"),
         (half_of_the_credentials, "missing: AWS_SECRET_ACCESS_KEY"),
-        (no_region, "No region is set"),
+        (no_region, "No AWS region is set"),
         (an_unknown_profile, "nonesuch"),
     ],
 )

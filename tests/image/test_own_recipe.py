@@ -15,13 +15,10 @@ import pytest
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")
 PIN = re.compile(r"[a-z0-9_.-]+==[a-z0-9.+]+ --hash=sha256:[0-9a-f]{64}")
-CUDA_WITHOUT = {"horovod"}
-"""Extras whose packages for GPUs the index of this project's tests does not have."""
 
 
-@pytest.fixture(scope="module")
-def lock() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("lock", ROOT / "docker" / "lock.py")
+def load(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docker" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -29,11 +26,14 @@ def lock() -> ModuleType:
     return module
 
 
+@pytest.fixture(scope="module")
+def lock() -> ModuleType:
+    return load("lock")
+
+
 @pytest.mark.parametrize("accelerator", ["cpu", "cuda"])
 def test_the_pins_are_those_of_the_extras_as_they_stand_in_pyproject(lock: ModuleType, accelerator: str):
     for extra, names in lock.extras(accelerator).items():
-        if accelerator == "cuda" and extra in CUDA_WITHOUT:
-            continue
         head, *pins = (ROOT / "docker" / "lock" / accelerator / f"{extra}.txt").read_text().splitlines()
         assert head.endswith(f"for: {', '.join(names)}"), "run: make lock"
         assert pins
@@ -57,6 +57,42 @@ def test_the_gpu_variant_has_xgboost_with_nccl_and_the_cpu_variant_has_none():
     assert "nvidia" not in read["cpu"]
 
 
+def test_the_gpu_variant_has_pytorch_with_nccl_and_the_cpu_variant_has_none():
+    read = {each: (ROOT / "docker" / "lock" / each / "horovod.txt").read_text() for each in ("cpu", "cuda")}
+    assert "\ntorch==2.13.0 " in read["cuda"]
+    assert "\nnvidia-nccl-cu13==" in read["cuda"]
+    assert "\ntorch==2.13.0+cpu " in read["cpu"]
+    assert "nvidia" not in read["cpu"]
+
+
+@pytest.mark.parametrize(
+    ("given", "wheel", "goes_on"),
+    [
+        ({}, None, False),
+        ({}, "torch-2.13.0+cpu-cp311-cp311-manylinux_2_28_x86_64.whl", True),
+        ({"PIP_EXTRA_INDEX_URL": "https://index.example/cpu"}, None, True),
+        ({"PIP_INDEX_URL": "https://mirror.example"}, None, True),
+        ({"PIP_NO_INDEX": "1"}, None, True),
+        ({"ACCELERATOR": "cuda"}, None, True),
+    ],
+)
+def test_a_build_that_lacks_pytorchs_own_index_says_where_its_address_stands(
+    given: dict[str, str], wheel: str | None, goes_on: bool, tmp_path: Path
+):
+    if wheel:
+        (tmp_path / wheel).touch()
+    done = subprocess.run(
+        ["sh", ROOT / "docker" / "horovod" / "check_index.sh", tmp_path],
+        env={"ACCELERATOR": "cpu", **given},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode == 0) is goes_on
+    assert goes_on or "pytorch.org/get-started/locally" in done.stderr
+    assert goes_on or "--build-arg PIP_EXTRA_INDEX_URL=ADDRESS" in done.stderr
+
+
 def test_everything_that_the_recipe_copies_is_there_and_is_sent_to_the_engine():
     rules = [line for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")]
     sent = [rule[1:] for rule in rules]
@@ -65,6 +101,14 @@ def test_everything_that_the_recipe_copies_is_there_and_is_sent_to_the_engine():
             path = source.replace("${ACCELERATOR}", "cpu")
             assert (ROOT / path).exists(), path
             assert any(path == rule or fnmatch(path, f"{rule}/*") for rule in sent), path
+
+
+@pytest.mark.parametrize("stage", ["xgboost", "horovod", "all"])
+def test_a_build_with_no_index_has_the_wheels_of_every_stage_up_to_its_own(stage: str):
+    """Without BuildKit the engine's builder makes them all."""
+    before, own = DOCKERFILE.split(f" AS {stage}\n")
+    copied = set(re.findall(r"docker/wheels/(\w+)", before + own.partition("\nFROM ")[0]))
+    assert copied - {"toolkit"} == set(load("wheels").STAGES[stage])  # the toolkit is an option
 
 
 def test_no_argument_of_the_packages_index_is_known_to_an_image_that_is_kept():

@@ -11,6 +11,8 @@ def job(number: int, status: str, objective: float | None, iterations: int, **mo
     return {
         "name": f"digits-{number:03d}-0a1b2c3d",
         "number": number,
+        "definition": None,
+        "objective": "validation:auc",
         "status": status,
         "hyperparameters": {"eta": f"0.{number}", "max_depth": str(number)},
         "iterations": iterations,
@@ -56,6 +58,7 @@ def tuning() -> dict[str, Any]:
         "failure_reason": None,
         "strategy": "Hyperband",
         "objective": {"name": "validation:auc", "goal": "maximize"},
+        "definitions": [{"name": None, "objective": "validation:auc", "max_resource": 30}],
         "limits": {"jobs": 6, "parallel": 2, "min_resource": 1, "max_resource": 30},
         "training_jobs": rows,
         "best": rows[1],

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from bandstand.report import Page, listing_text, training_text
-from bandstand.report.training import objective_values
+from bandstand.report.training import metric_curve, objective_values
 
 Job = dict[str, Any]
 
@@ -19,6 +19,11 @@ def test_show_tells_state_reason_hosts_times_and_warnings(training: Job) -> None
     assert "  algo-2          -" in text
 
 
+def test_a_job_that_was_begun_more_than_once_says_how_often(training: Job) -> None:
+    assert not any(line.startswith("  attempts") for line in training_text(Page(), training))
+    assert "  attempts         3" in training_text(Page(), training | {"attempts": 3})
+
+
 def test_show_sums_up_each_metric_with_a_curve(training: Job) -> None:
     lines = training_text(Page(), training)
     row = next(line for line in lines if line.startswith("  validation:auc"))
@@ -30,12 +35,29 @@ def test_hyperparameters_are_listed_and_an_empty_one_is_seen(training: Job) -> N
     assert lines[lines.index("hyperparameters") + 1 :] == ['  empty  ""', "  eta    0.1"]
 
 
+def test_a_metric_that_two_hosts_print_has_one_value_for_each_iteration() -> None:
+    points = [
+        {"name": "auc", "iteration": iteration, "value": value, "host": host}
+        for iteration, host, value in (
+            (1, "algo-2", 0.5),
+            (1, "algo-1", 0.1),
+            (2, "algo-1", 0.2),
+            (2, "algo-2", 0.6),
+            (2, "algo-2", 0.7),
+            (3, "algo-2", None),
+        )
+    ]
+    assert objective_values(points) == {"auc": [0.5, 0.7]}
+    assert metric_curve(points, "auc") == [(1, 0.5), (2, 0.7), (3, None)]
+    assert metric_curve(points, "loss") == []
+
+
 def test_points_are_sorted_by_iteration_and_those_not_finite_are_passed_over() -> None:
     points = [
-        {"name": "loss", "iteration": 2, "value": 0.2},
-        {"name": "loss", "iteration": 1, "value": 0.1},
-        {"name": "loss", "iteration": 3, "value": None},
-        {"name": "auc", "iteration": 1, "value": 0.9},
+        {"name": "loss", "iteration": 2, "value": 0.2, "host": "algo-1"},
+        {"name": "loss", "iteration": 1, "value": 0.1, "host": "algo-1"},
+        {"name": "loss", "iteration": 3, "value": None, "host": "algo-1"},
+        {"name": "auc", "iteration": 1, "value": 0.9, "host": "algo-1"},
     ]
     assert objective_values(points) == {"loss": [0.1, 0.2], "auc": [0.9]}
     assert objective_values(points, "auc") == {"auc": [0.9]}

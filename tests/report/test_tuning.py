@@ -140,6 +140,11 @@ def test_a_report_counts_how_jobs_ended(tuning: Job, points: dict[str, list[Job]
         ("still running", 1),
     ]
     assert document["jobs"][0]["curve"][0] == [1, 1 / 30]
+    twice = {
+        name: [{**each, "host": host} for each in rows for host in ("algo-1", "algo-2")]
+        for name, rows in points.items()
+    }
+    assert report_document(tuning, twice) == document
     assert document["jobs"][3]["why"].startswith("Stopped at rung 9")
     json.dumps(document, allow_nan=False)
 
@@ -176,7 +181,7 @@ def test_the_median_rule_and_the_criteria_are_told_with_what_met_them(tuning: Jo
     tuning["warm_start"] = {"type": "TransferLearning", "parents": ["a", "b"], "used": 9, "best": best}
     text = "\n".join(tuning_text(PLAIN, tuning))
     assert "early stopping by the median rule" in text
-    assert "learned from   9 training jobs of a, b (TransferLearning), the best 0.91 of a-003" in text
+    assert "warm start     9 training jobs of a, b (TransferLearning), the best 0.91 of a-003" in text
     assert "the objective reaches 0.9 or 4 jobs gain less than 1 % or the search has converged" in text
     assert "ended because  Training job 2 reached the target 0.9 with 0.95." in text
     assert "ended because" in "\n".join(summary_text(PLAIN, tuning))
@@ -187,3 +192,26 @@ def test_a_tuning_job_that_ran_all_its_jobs_needs_no_reason_for_its_end(tuning: 
     tuning["limits"]["jobs"] = len(tuning["training_jobs"])
     assert "ended because" not in "\n".join(tuning_text(PLAIN, tuning))
     assert "complete when" not in "\n".join(tuning_text(PLAIN, tuning))
+
+
+def test_several_definitions_are_told_each_with_its_best_job_and_without_one_number_of_hosts(
+    tuning: dict[str, Any],
+) -> None:
+    assert "(3 hosts)" in "\n".join(tuning_text(PLAIN, tuning))
+    tuning["definitions"] = [{"name": name, "objective": name.upper()} for name in ("a", "b", "c")]
+    for row in tuning["training_jobs"]:
+        row["definition"] = "a" if row["number"] in (1, 2) else "b"
+    text = "\n".join(tuning_text(PLAIN, tuning))
+    assert "definitions\n  a  1 completed, 1 stopped; best A 0.95, of job 2\n" in text
+    assert "  b  1 stopped, 1 failed, 1 running; best B 0.5, of job 3\n  c  none started\n" in text
+    assert "hosts)" not in text
+
+
+def test_maxima_of_several_definitions_are_told_each(tuning: dict[str, Any]) -> None:
+    assert "1 job, after 30 iterations" in "\n".join(tuning_text(PLAIN, tuning))
+    tuning["definitions"] = [
+        {"name": name, "objective": "auc", "max_resource": most} for name, most in (("a", 9), ("b", 30))
+    ]
+    text = "\n".join(tuning_text(PLAIN, tuning))
+    assert "Hyperband, resource 1 to 9 or 30" in text
+    assert "1 job, after" not in text

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from bandstand.errors import PlanError, Problem
+from bandstand.errors import PlanError
+from bandstand.problem import Problem
 from bandstand.request import Plan
 from bandstand.request.loading import load
 

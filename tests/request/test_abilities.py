@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bandstand.errors import Problem
+from bandstand.problem import Problem
 from bandstand.request import TuningPlan
 from bandstand.request.loading import load
 
@@ -44,7 +44,7 @@ def test_what_neither_can_do_is_refused_by_name(
 ) -> None:
     document = change(training, {"AlgorithmSpecification.TrainingInputMode": "Pipe"})
     (problem,) = problems(document, on="containers")
-    assert problem.found == '"Pipe", which cannot run on containers yet'
+    assert problem.found == '"Pipe", which does not run on containers'
 
 
 def test_any_image_may_train_in_its_own_way_on_containers(
@@ -69,8 +69,8 @@ def test_awss_xgboost_is_itself_on_containers_and_stood_in_for_on_processes(job:
     here, there = load(path), load(path, on="containers")
     assert isinstance(here, TuningPlan)
     assert isinstance(there, TuningPlan)
-    assert ("algorithm", "xgboost") in here.definition.hyperparameters
-    assert "algorithm" not in dict(there.definition.hyperparameters)
+    assert ("algorithm", "xgboost") in here.definitions[0].training.hyperparameters
+    assert "algorithm" not in dict(there.definitions[0].training.hyperparameters)
 
 
 def test_limits_of_hosts_are_checked_anywhere_and_have_no_effect_on_processes(job: Job) -> None:

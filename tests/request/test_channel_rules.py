@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from bandstand.errors import Problem
+from bandstand.errors import PlanError
+from bandstand.problem import Problem
 from bandstand.request import TrainingPlan
+from bandstand.request.loading import load
 
 Change = Callable[..., dict[str, Any]]
 Problems = Callable[..., list[Problem]]
@@ -59,6 +61,36 @@ def test_each_rule_of_a_channel_says_where_and_how_to_mend_it(
     words: str,
 ) -> None:
     assert_refused(training, changes, number, where, words)
+
+
+@pytest.mark.parametrize(
+    ("changes", "repaired"),
+    [
+        ({f"{CHANNEL}.CompressionType": "Gzip"}, {f"{CHANNEL}.CompressionType": None}),
+        ({f"{CHANNEL}.RecordWrapperType": "RecordIO"}, {f"{CHANNEL}.RecordWrapperType": None}),
+        (
+            {f"{DATA}.S3DataType": "AugmentedManifestFile", f"{DATA}.AttributeNames": ["source-ref"]},
+            {f"{DATA}.S3DataType": "S3Prefix", f"{DATA}.AttributeNames": None},
+        ),
+    ],
+)
+def test_pipe_is_advised_where_there_is_pipe_only_and_what_is_advised_here_is_accepted(
+    training: dict[str, Any],
+    change: Change,
+    plan_of: Callable[..., TrainingPlan],
+    problems: Problems,
+    changes: dict[str, Any],
+    repaired: dict[str, Any],
+) -> None:
+    document = change(training, changes)
+    (here,) = problems(document)
+    assert here.number == 408
+    assert "Pipe" not in here.fix
+    plan_of(change(document, repaired))
+    with pytest.raises(PlanError) as caught:
+        load(document, on="sagemaker")
+    (there,) = (problem for problem in caught.value.problems if problem.number == 408)
+    assert "Set InputMode to Pipe" in there.fix
 
 
 def test_a_channels_own_input_mode_counts(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bandstand.errors import Problem
+from bandstand.problem import Problem
 from bandstand.request import Plan, TrainingPlan
 
 Job = Callable[..., Path]
@@ -101,3 +101,33 @@ def test_what_may_define_it_is_taken(
 ) -> None:
     code(text)
     plan_of(job(text=JOB))
+
+
+def test_code_that_is_no_folder_and_no_archive_is_told(job: Job, problems: Problems, folder: Path) -> None:
+    (folder / "code.txt").write_text("no archive")
+    found = problems(job(text=JOB.replace('code = "src"', 'code = "code.txt"')))
+    assert any("code.txt, which is no folder or archive" in problem.found for problem in found)
+
+
+def test_a_file_that_cannot_be_read_is_told(job: Job, problems: Problems, folder: Path) -> None:
+    (folder / "src").mkdir(exist_ok=True)
+    (folder / "src" / "profit.py").symlink_to(folder / "src" / "profit.py")
+    (problem,) = problems(job(text=JOB))
+    assert problem.number == 422
+
+
+def test_a_document_names_the_hyperparameter_that_brings_the_code(
+    training: dict[str, Any], problems: Problems
+) -> None:
+    training["HyperParameters"]["custom_metric"] = "profit.py:profit"
+    (problem,) = problems(training)
+    assert problem.number == 422
+    assert problem.fix == "Add sagemaker_submit_directory to HyperParameters."
+
+
+def test_a_value_that_is_no_list_of_metrics_is_told_once_by_its_declaration(
+    training: dict[str, Any], problems: Problems
+) -> None:
+    training["HyperParameters"]["custom_metric"] = '{"profit": 1}'
+    (problem,) = problems(training)
+    assert "custom_metric" in problem.where

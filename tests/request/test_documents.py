@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bandstand.errors import Problem
+from bandstand.problem import Problem
 from bandstand.request.documents import operation_of
 from bandstand.request.service_model import TRAINING, TUNING
 

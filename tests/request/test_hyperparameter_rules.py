@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from bandstand.errors import Problem
+from bandstand.problem import Problem
 from bandstand.request import Plan, TuningPlan
 from bandstand.request.ranges import CategoricalRange, ContinuousRange, IntegerRange
 
@@ -164,14 +164,14 @@ def test_categories_may_be_values_of_any_type(declared: Path, job: Job, plan_of:
     ranges += "rate = { integer = [1, 9] }"
     plan = plan_of(job(("rate = { continuous = [0.001, 1] }", ranges), text=OWN))
     assert isinstance(plan, TuningPlan)
-    assert plan.ranges[0] == IntegerRange("rate", 1, 9)
+    assert plan.definitions[0].ranges[0] == IntegerRange("rate", 1, 9)
 
 
 def test_a_default_range_is_filled_in_and_said(declared: Path, job: Job, plan_of: PlanOf) -> None:
     ranges = 'eta = "default"\nlayers = "default"\noptimizer = "default"'
     plan = plan_of(job(("rate = { continuous = [0.001, 1] }", ranges), text=OWN))
     assert isinstance(plan, TuningPlan)
-    assert plan.ranges == (
+    assert plan.definitions[0].ranges == (
         IntegerRange("layers", 1, 4),
         ContinuousRange("eta", 1e-4, 1.0, "Logarithmic"),
         CategoricalRange("optimizer", ("sgd", "adam")),
@@ -189,7 +189,7 @@ def test_a_star_tunes_all_that_have_a_default_range_and_are_not_said_otherwise(
     static = ("epochs = 27", 'epochs = 27\noptimizer = "sgd"')
     plan = plan_of(job(static, ("[ranges]", '[ranges]\n"*" = "default"'), text=OWN))
     assert isinstance(plan, TuningPlan)
-    assert plan.ranges == (
+    assert plan.definitions[0].ranges == (
         IntegerRange("layers", 1, 4),
         ContinuousRange("momentum", 0.0, 0.99, "ReverseLogarithmic"),
         ContinuousRange("rate", 0.001, 1.0),
@@ -365,6 +365,7 @@ def test_awss_own_image_is_held_against_the_same_declarations(
 ) -> None:
     changes = {
         f"{BODY}.AlgorithmSpecification.TrainingImage": "1.dkr.ecr.eu.amazonaws.com/sagemaker-xgboost:1.7-1",
+        f"{BODY}.AlgorithmSpecification.MetricDefinitions": None,
         f"{BODY}.StaticHyperParameters": {"eta_": "1"},
     }
     (problem,) = problems(change(tuning, changes))
@@ -374,8 +375,8 @@ def test_awss_own_image_is_held_against_the_same_declarations(
 def test_a_default_range_of_the_built_in_is_sagemakers(job: Job, plan_of: PlanOf) -> None:
     plan = plan_of(job(('eta = { continuous = [1e-3, 1.0], scale = "log" }', '"*" = "default"')))
     assert isinstance(plan, TuningPlan)
-    assert {spread.name for spread in plan.ranges} == {
+    assert {spread.name for spread in plan.definitions[0].ranges} == {
         *("num_round", "booster", "eta", "alpha", "gamma", "lambda", "max_delta_step", "max_depth"),
         *("colsample_bylevel", "colsample_bynode", "colsample_bytree", "min_child_weight", "subsample"),
     }
-    assert ContinuousRange("eta", 0.1, 0.5, "Linear") in plan.ranges
+    assert ContinuousRange("eta", 0.1, 0.5, "Linear") in plan.definitions[0].ranges

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from botocore.validate import ParamValidator
 
-from bandstand.errors import Problem
+from bandstand.problem import Problem
 from bandstand.request import Plan, TrainingPlan, TuningPlan
 from bandstand.request.job_file import location
 from bandstand.request.service_model import TUNING, request_shape
@@ -99,8 +99,12 @@ def test_the_plan_says_what_the_job_file_said(job: Job, plan_of: Callable[..., T
     plan = plan_of(job())
     assert (plan.objective, plan.goal, plan.strategy) == ("validation:auc", "maximize", "Hyperband")
     assert (plan.min_resource, plan.max_resource, plan.jobs, plan.parallel, plan.seed) == (1, 30, 30, 4, 7)
-    assert [spread.name for spread in plan.ranges] == ["num_round", "eta", "booster"]
-    assert (plan.definition.hosts, plan.definition.max_runtime, plan.max_runtime) == (3, 3600, None)
+    assert [spread.name for spread in plan.definitions[0].ranges] == ["num_round", "eta", "booster"]
+    assert (
+        plan.definitions[0].training.hosts,
+        plan.definitions[0].training.max_runtime,
+        plan.max_runtime,
+    ) == (3, 3600, None)
     assert not plan.exact
 
 
@@ -186,15 +190,15 @@ def test_the_maximum_resource_is_inferred_and_said(job: Job, plan_of: PlanOf) ->
 
 def test_a_range_of_one_value_becomes_static(job: Job, plan_of: Callable[..., TuningPlan]) -> None:
     plan = plan_of(job(("[100, 200]", "[150, 150]")))
-    assert dict(plan.definition.hyperparameters)["num_round"] == "150"
-    assert [spread.name for spread in plan.ranges] == ["eta", "booster"]
+    assert dict(plan.definitions[0].training.hyperparameters)["num_round"] == "150"
+    assert [spread.name for spread in plan.definitions[0].ranges] == ["eta", "booster"]
 
 
 def test_neighbours_among_great_whole_numbers_are_two_values(
     job: Job, plan_of: Callable[..., TuningPlan]
 ) -> None:
     plan = plan_of(job(("[100, 200]", "[9007199254740992, 9007199254740993]")))
-    assert [spread.name for spread in plan.ranges] == ["num_round", "eta", "booster"]
+    assert [spread.name for spread in plan.definitions[0].ranges] == ["num_round", "eta", "booster"]
 
 
 @pytest.mark.parametrize(
@@ -223,7 +227,7 @@ def test_categories_that_differ_in_text_are_not_one_value(
     job: Job, plan_of: Callable[..., TuningPlan]
 ) -> None:
     plan = plan_of(job(('["gbtree", "dart"]', '["1", "1.0", 2, true]'), script=True))
-    assert plan.ranges[2].values == ("1", "1.0", "2", "true")  # type: ignore[union-attr]
+    assert plan.definitions[0].ranges[2].values == ("1", "1.0", "2", "true")  # type: ignore[union-attr]
 
 
 def test_a_wrong_goal_is_one_problem_whatever_the_metric(job: Job, problems: Problems) -> None:
@@ -246,7 +250,7 @@ def test_the_built_in_defines_what_it_reports(job: Job, plan_of: Callable[..., T
     plan = plan_of(
         job(('objective = "binary', 'eval_metric = "auc,logloss"\ntrain_metrics = true\nobjective = "binary'))
     )
-    names = [name for name, _ in plan.definition.metrics]
+    names = [name for name, _ in plan.definitions[0].training.metrics]
     assert names == ["validation:auc", "train:auc", "validation:logloss", "train:logloss"]
 
 
@@ -264,7 +268,7 @@ def test_a_script_without_patterns_is_read_by_the_metric_line(
     text = SCRIPT.split("[metrics]", maxsplit=1)[0]
     tuning = '[tuning]\nmetric = "loss"\nstrategy = "random"\njobs = 2\n'
     plan = plan_of(job(text=text + tuning + "[ranges]\nx = { integer = [1, 9] }\n"))
-    assert [name for name, _ in plan.definition.metrics] == ["loss"]
+    assert [name for name, _ in plan.definitions[0].training.metrics] == ["loss"]
     assert plan.goal == "minimize"
 
 
@@ -276,7 +280,7 @@ def test_ranks_threads_environment_tags_and_checkpoints_reach_the_plan(
     plan = plan_of(
         job(("hosts = 3", f"hosts = 3\n{extra}"), ('name = "direct', 'checkpoints = "kept"\nname = "direct'))
     )
-    definition = plan.definition
+    definition = plan.definitions[0].training
     assert (definition.ranks_per_host, definition.threads, definition.volume_gb) == (2, 3, 50)
     assert dict(definition.environment) == {
         "A": "1",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bandstand.errors import Problem
+from bandstand.problem import Problem
 
 Job = Callable[..., Path]
 Problems = Callable[..., list[Problem]]

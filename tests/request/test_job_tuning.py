@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bandstand.errors import Problem
+from bandstand.problem import Problem
 from bandstand.request import Plan, TuningPlan
 
 Job = Callable[..., Path]
@@ -73,10 +73,15 @@ def test_a_type_of_warm_start_without_one_is_told_to_be_without_effect(job: Job,
     assert "tuning.warm_start_type: without effect, since there is no tuning.warm_start." in plan.notes
 
 
-@pytest.mark.parametrize("strategy", ["hyperband", "hyperband-tpe"])
-def test_a_warm_start_needs_a_strategy_that_learns(job: Job, problems: Problems, strategy: str) -> None:
-    found = problems(job(('"hyperband"', f'"{strategy}"'), ("jobs = 30", 'jobs = 30\nwarm_start = ["a"]')))
-    assert [(problem.number, problem.where) for problem in found] == [(604, "tuning.warm_start")]
+@pytest.mark.parametrize("strategy", ["hyperband", "hyperband-tpe", "random"])
+def test_a_warm_start_goes_with_every_strategy(job: Job, plan_of: PlanOf, strategy: str) -> None:
+    changes = BAYESIAN if strategy == "random" else BAYESIAN[:1]
+    changes = [(old, new.replace("bayesian", strategy)) for old, new in changes]
+    plan = plan_of(job(*changes, ("jobs = 30", 'jobs = 30\nwarm_start = ["a"]')))
+    assert plan.parents == ("a",)
+    assert "tuning.warm_start: the earlier tuning jobs are looked up in the record when this one starts." in (
+        plan.notes
+    )
 
 
 def test_the_modelled_hyperband_is_told_to_be_for_this_machine_only(
@@ -118,7 +123,7 @@ def test_a_grid_needs_no_number_of_jobs_and_has_one_per_combination(job: Job, pl
     plan = plan_of(job(*GRID, ("jobs = 30\n", "")))
     assert (plan.strategy, plan.jobs, plan.max_resource) == ("Grid", 6, None)
     assert "MaxNumberOfTrainingJobs" not in plan.document
-    assert [each.name for each in plan.ranges] == ["num_round", "booster"]
+    assert [each.name for each in plan.definitions[0].ranges] == ["num_round", "booster"]
     assert plan_of(job(*GRID, ("jobs = 30", "jobs = 6"))).jobs == 6
 
 

@@ -50,6 +50,18 @@ def test_every_fault_is_told_and_leaves_no_limit() -> None:
     assert all(fault.allowed and fault.fix for fault in faults)
 
 
-@pytest.mark.parametrize("text", ["nan", "inf", "1e999", "", "0x10"])
+@pytest.mark.parametrize("text", ["nan", "inf", "1e999", "", "0x10", "1_0", "٣"])
 def test_a_number_of_cores_is_an_ordinary_number(text: str) -> None:
     assert read_limits({"BANDSTAND_HOST_CPUS": text})[0].cores is None
+
+
+@pytest.mark.parametrize("text", ["1_0", "+1", "1.0", "٣", "9" * 5000])
+def test_a_number_of_gpus_is_a_whole_number_in_plain_digits(text: str) -> None:
+    limits, faults = read_limits({"BANDSTAND_HOST_GPUS": text})
+    assert limits.gpus == 0
+    assert [fault.name for fault in faults] == ["BANDSTAND_HOST_GPUS"]
+
+
+@pytest.mark.parametrize(("text", "cores"), [("1.5", 1.5), (".5", 0.5), ("2", 2.0)])
+def test_a_number_of_cores_may_have_a_fraction(text: str, cores: float) -> None:
+    assert read_limits({"BANDSTAND_HOST_CPUS": text})[0].cores == cores

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from bandstand.errors import InputError, PlanError, Problem
+from bandstand.errors import InputError, PlanError
+from bandstand.problem import Problem
 from bandstand.request import Plan, TrainingPlan, TuningPlan, load
 
 Job = Callable[..., Path]
@@ -108,8 +109,8 @@ def test_options_stand_in_for_keys_of_a_job_file(
     plan = load(path, name="other", jobs=5, parallel=2, seed=0, hosts=2, output="elsewhere")
     assert isinstance(plan, TuningPlan)
     assert (plan.name, plan.jobs, plan.parallel, plan.seed) == ("other", 5, 2, 0)
-    assert plan.definition.hosts == 2
-    assert plan.definition.output_path == folder / "src" / "elsewhere"
+    assert plan.definitions[0].training.hosts == 2
+    assert plan.definitions[0].training.output_path == folder / "src" / "elsewhere"
 
 
 def test_an_empty_output_is_not_the_working_folder(job: Job, problems: Problems) -> None:
@@ -141,8 +142,8 @@ def test_options_do_not_change_a_document(tuning: dict[str, Any], problems: Prob
 
 
 def test_a_place_where_this_release_runs_nothing_is_refused(job: Job) -> None:
-    with pytest.raises(InputError, match="this release runs them on processes and containers"):
-        load(job(), on="sagemaker")
+    with pytest.raises(InputError, match="this release runs them on processes, containers, sagemaker"):
+        load(job(), on="the-moon")
 
 
 def test_the_message_of_all_problems_counts_them(job: Job) -> None:

@@ -102,7 +102,7 @@ def test_settings_must_name_every_range(plan: TuningPlan) -> None:
 
 
 def test_plans_are_frozen_and_hashable(plan: TuningPlan) -> None:
-    assert len({plan, plan.renamed("tune"), plan.definition}) == 2
+    assert len({plan, plan.renamed("tune"), plan.definitions[0].training}) == 2
     with pytest.raises(dataclasses.FrozenInstanceError):
         plan.jobs = 3  # type: ignore[misc]
 
@@ -111,7 +111,7 @@ def test_a_renamed_plan_has_the_name_in_its_documents(plan: TuningPlan) -> None:
     renamed = plan.renamed("tune-2")
     assert json.loads(renamed.document)["HyperParameterTuningJobName"] == "tune-2"
     assert renamed.training(1, SETTINGS).name.startswith("tune-2-001-")
-    assert json.loads(plan.definition.renamed("x").document)["TrainingJobName"] == "x"
+    assert json.loads(plan.definitions[0].training.renamed("x").document)["TrainingJobName"] == "x"
 
 
 def test_plans_survive_a_trip_through_json(plan: TuningPlan) -> None:
@@ -121,10 +121,11 @@ def test_plans_survive_a_trip_through_json(plan: TuningPlan) -> None:
 
 
 def test_ranks_and_threads_come_from_the_environment(plan: TuningPlan) -> None:
-    assert plan.definition.ranks_per_host is None
-    assert plan.definition.threads is None
+    assert plan.definitions[0].training.ranks_per_host is None
+    assert plan.definitions[0].training.threads is None
     told = dataclasses.replace(
-        plan.definition, environment=(("BANDSTAND_RANKS_PER_HOST", "2"), ("BANDSTAND_THREADS", "3"))
+        plan.definitions[0].training,
+        environment=(("BANDSTAND_RANKS_PER_HOST", "2"), ("BANDSTAND_THREADS", "3")),
     )
     assert (told.ranks_per_host, told.threads) == (2, 3)
 
@@ -143,7 +144,7 @@ def test_a_location_elsewhere_is_no_path_here(uri: str) -> None:
 
 
 def test_paths_of_a_training_plan_are_on_this_machine(plan: TuningPlan, folder: Path) -> None:
-    assert plan.definition.output_path == folder / "out"
-    assert plan.definition.checkpoint_path is None
-    kept = dataclasses.replace(plan.definition, checkpoints=(folder / "kept").as_uri())
+    assert plan.definitions[0].training.output_path == folder / "out"
+    assert plan.definitions[0].training.checkpoint_path is None
+    kept = dataclasses.replace(plan.definitions[0].training, checkpoints=(folder / "kept").as_uri())
     assert kept.checkpoint_path == folder / "kept"

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import xgboost
 
-from bandstand.errors import Problem
 from bandstand.metrics import metric_definitions
+from bandstand.problem import Problem
 from bandstand.request import Plan, TuningPlan
+from bandstand.request.xgboost_metrics import DEFAULTS, reported_metrics
 
 Change = Callable[..., dict[str, Any]]
 Problems = Callable[..., list[Problem]]
@@ -81,6 +83,14 @@ def test_a_program_outside_its_folder_is_refused(
     (folder / "other.py").write_text("")
     found = problems(change(training, _script(folder, "../other.py")))
     assert (found[0].number, found[0].allowed) == (422, "a program below it")
+
+
+def test_a_program_that_is_a_link_to_itself_is_refused(
+    training: dict[str, Any], change: Change, problems: Problems, folder: Path
+) -> None:
+    (folder / "src" / "loop.py").symlink_to(folder / "src" / "loop.py")
+    found = problems(change(training, _script(folder, "loop.py")))
+    assert _numbers(found) == [422]
 
 
 def test_a_program_that_cannot_be_executed_is_refused(
@@ -158,10 +168,35 @@ def test_an_image_of_aws_stands_for_the_built_in_with_its_metrics(
             },
         )
     )
-    assert dict(plan.definition.hyperparameters)["algorithm"] == "xgboost"
+    assert dict(plan.definitions[0].training.hyperparameters)["algorithm"] == "xgboost"
     assert '"algorithm"' not in plan.document
-    assert [name for name, _ in plan.definition.metrics] == ["validation:auc"]
+    assert [name for name, _ in plan.definitions[0].training.metrics] == ["validation:auc"]
     assert any("stands in for it here" in note for note in plan.notes)
+
+
+AWS_PATTERN = r".*\[[0-9]+\].*#011validation-auc:([-+]?[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?).*"
+"""How AWS's container prints a metric; given with its image, SageMaker refuses it."""
+
+
+@pytest.mark.parametrize("program", [None, "train.py"])
+def test_a_pattern_for_awss_image_is_refused_as_sagemaker_refuses_it(
+    tuning: dict[str, Any], training: dict[str, Any], change: Change, problems: Problems, program: str | None
+) -> None:
+    metrics = [{"Name": "validation:auc", "Regex": AWS_PATTERN}]
+    mine = {IMAGE: AWS, "AlgorithmSpecification.MetricDefinitions": metrics}
+    settings = {"algorithm": None} | ({"sagemaker_program": program} if program else {})
+    for document, where, static in (
+        (training, "", "HyperParameters"),
+        (tuning, "TrainingJobDefinition.", "StaticHyperParameters"),
+    ):
+        changes = {f"{where}{key}": value for key, value in mine.items()}
+        changes |= {f"{where}{static}.{key}": value for key, value in settings.items()}
+        found = [problem for problem in problems(change(document, changes)) if problem.number != 422]
+        assert [(problem.number, problem.where) for problem in found] == [
+            (503, f"{where}AlgorithmSpecification.MetricDefinitions")
+        ]
+        assert "SageMaker refuses" in found[0].found
+        assert found[0].fix.startswith("Take them out")
 
 
 def test_a_metric_that_no_line_can_hold_has_to_be_defined(
@@ -242,3 +277,32 @@ def test_an_objective_that_the_built_in_never_prints_gets_the_nearest(
     bare = change(tuning, {name: "auc", metrics: [{"Name": "auc", "Regex": f" auc={number}"}]})
     assert problems(bare)[0].fix == "Did you mean validation:auc?"
     plan_of(change(bare, {metrics: [{"Name": "auc", "Regex": f" validation:auc={number}"}]}))
+
+
+@pytest.mark.parametrize(
+    ("settings", "channels", "metrics"),
+    [
+        ({"eval_metric": "auc,logloss"}, ["train", "validation"], ["validation:auc", "validation:logloss"]),
+        (
+            {"eval_metric": '["auc"]', "train_metrics": "true"},
+            ["train", "validation"],
+            ["validation:auc", "train:auc"],
+        ),
+        ({"eval_metric": "auc"}, ["train"], ["train:auc"]),
+        ({}, ["train", "validation"], ["validation:logloss"]),
+        ({"_tuning_objective_metric": "train:auc"}, ["train", "validation"], ["validation:auc", "train:auc"]),
+        ({"objective": "rank:ndcg"}, ["train"], []),
+    ],
+)
+def test_a_training_job_of_awss_image_has_the_metrics_that_it_will_report(settings, channels, metrics):
+    assert reported_metrics({"objective": "binary:logistic", **settings}, channels) == metrics
+
+
+@pytest.mark.parametrize("objective", DEFAULTS)
+def test_the_metric_that_xgboost_chooses_for_an_objective_is_known(objective):
+    labels = [1, 2, 2, 1] if objective == "reg:gamma" else [0, 1, 1, 0]
+    bounds = {"label_lower_bound": [1] * 4, "label_upper_bound": [2] * 4}
+    matrix = xgboost.DMatrix([[1.0], [2.0], [3.0], [4.0]], labels, **bounds)
+    classes = {"num_class": 2} if objective.startswith("multi:") else {}
+    model = xgboost.train({"objective": objective, **classes}, matrix, 1)
+    assert f"train-{DEFAULTS[objective]}:" in model.eval(matrix, "train")

@@ -119,7 +119,7 @@ def _holds(source: dict[str, Any]) -> TuningPlan | TrainingPlan | None:
         return None
     documents = [(TRAINING, plan.document)]
     if isinstance(plan, TuningPlan):
-        job = plan.training(1, {spread.name: spread.at(0.3) for spread in plan.ranges})
+        job = plan.training(1, {spread.name: spread.at(0.3) for spread in plan.definitions[0].ranges})
         documents = [(TUNING, plan.document), (TRAINING, job.document)]
         assert TuningPlan.from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
     for operation, text in documents:

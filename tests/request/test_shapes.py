@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from botocore.validate import ParamValidator
 
-from bandstand.errors import Problem
+from bandstand.problem import Problem
 from bandstand.request.findings import Findings
 from bandstand.request.service_model import TRAINING, TUNING, request_shape
 from bandstand.request.shapes import check_shapes

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bandstand.errors import Problem
+from bandstand.problem import Problem
 from bandstand.request import Plan
 
 Change = Callable[..., dict[str, Any]]
@@ -56,6 +56,26 @@ GROUP = {"InstanceType": "ml.m5.large", "InstanceCount": 1, "InstanceGroupName":
             404,
             f"{STOPPING}.MaxWaitTimeInSeconds",
             "at least MaxRuntimeInSeconds, which is 3600",
+        ),
+        (
+            {
+                "EnableManagedSpotTraining": True,
+                f"{STOPPING}.MaxWaitTimeInSeconds": 7200,
+                f"{STOPPING}.MaxRuntimeInSeconds": None,
+            },
+            404,
+            f"{STOPPING}.MaxWaitTimeInSeconds",
+            "86400, one day, since the request does not say",
+        ),
+        (
+            {
+                "EnableManagedSpotTraining": True,
+                f"{STOPPING}.MaxWaitTimeInSeconds": 3600,
+                RESOURCES: {"InstancePreferences": [{"InstanceType": "ml.m5.large", "InstanceCount": 1}]},
+            },
+            402,
+            f"{RESOURCES}.InstancePreferences",
+            "InstancePreferences with spot instances",
         ),
         ({f"{STOPPING}.MaxWaitTimeInSeconds": 3600}, 404, "MaxWaitTimeInSeconds", "none without spot"),
         ({f"{STOPPING}.MaxRuntimeInSeconds": 28 * 86400 + 1}, 405, "MaxRuntimeInSeconds", "28 days"),
@@ -118,7 +138,8 @@ def test_spot_with_a_wait_as_long_as_the_run_is_taken(
     plan = plan_of(
         change(training, {"EnableManagedSpotTraining": True, f"{STOPPING}.MaxWaitTimeInSeconds": 3600})
     )
-    assert any("nothing interrupts a job" in note for note in plan.notes)
+    assert (plan.spot, plan.max_wait) == (True, 3600)
+    assert any("EnableManagedSpotTraining: nothing keeps checkpoints" in each for each in plan.notes)
 
 
 def test_the_patterns_of_the_metric_line_and_of_aws_are_taken(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bandstand.errors import Problem
+from bandstand.problem import Problem
 from bandstand.request import TuningPlan
 
 CONFIG = "HyperParameterTuningJobConfig"
@@ -314,49 +314,6 @@ def test_fewer_combinations_than_jobs_is_a_note(
         change(tuning, {INTEGERS: None, CONTINUOUS: None, f"{BODY}.StaticHyperParameters.num_round": "9"})
     )
     assert any("2 combinations for 30 training jobs" in note for note in plan.notes)
-
-
-def test_several_definitions_are_checked_each_for_itself(
-    tuning: dict[str, Any], change: Change, problems: Problems
-) -> None:
-    body = tuning[BODY]
-    ranges = tuning[CONFIG]["ParameterRanges"]
-    objective = tuning[CONFIG]["HyperParameterTuningJobObjective"]
-    one = body | {"DefinitionName": "one", "TuningObjective": objective, "HyperParameterRanges": ranges}
-    two = body | {"DefinitionName": "one", "Environment": {f"A{k}": "" for k in range(48)}}
-    document = change(
-        tuning,
-        {
-            BODY: None,
-            "TrainingJobDefinitions": [one, two | {"TuningObjective": objective | {"MetricName": "f1"}}],
-            f"{CONFIG}.TrainingJobEarlyStoppingType": "Auto",
-            f"{CONFIG}.Strategy": "Random",
-            f"{CONFIG}.StrategyConfig": None,
-            "WarmStartConfig": {
-                "WarmStartType": "TransferLearning",
-                "ParentHyperParameterTuningJobs": [{"HyperParameterTuningJobName": "a"}],
-            },
-        },
-    )
-    document["TrainingJobDefinitions"][0]["Environment"] = {"B": "1"}
-    found = {(problem.number, problem.where) for problem in problems(document)}
-    definitions = "TrainingJobDefinitions"
-    assert {
-        (302, f"{CONFIG}.HyperParameterTuningJobObjective"),
-        (304, f"{CONFIG}.ParameterRanges"),
-        (331, f"{definitions}[1].DefinitionName"),
-        (303, f"{definitions}[1].TuningObjective.MetricName"),
-        (304, f"{definitions}[1].HyperParameterRanges"),
-        (332, "WarmStartConfig"),
-        (332, f"{CONFIG}.TrainingJobEarlyStoppingType"),
-        (409, f"{definitions}[1].Environment"),
-        (605, definitions),
-    } <= found
-
-
-def test_a_definition_and_a_list_of_them_are_too_many(tuning: dict[str, Any], problems: Problems) -> None:
-    found = problems(tuning | {"TrainingJobDefinitions": [tuning[BODY]]})
-    assert (301, "TrainingJobDefinitions") in {(problem.number, problem.where) for problem in found}
 
 
 def test_a_misspelt_strategy_is_one_problem_and_not_one_of_its_settings_too(

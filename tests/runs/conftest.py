@@ -4,7 +4,9 @@ import fcntl
 import json
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,10 +15,12 @@ from bandstand.backends.job_folder import JobFolder
 from bandstand.backends.processes import ProcessBackend
 from bandstand.backends.state_file import state_to_json
 from bandstand.metrics import metric_definitions
-from bandstand.request.plan import TrainingPlan, TuningPlan
+from bandstand.request.plan import DefinitionPlan, Pairs, TrainingPlan, TuningPlan
 from bandstand.request.ranges import ContinuousRange
+from bandstand.runs.jobs import Kind, TrainingJob, TuningJob
 from bandstand.runs.record import Record
 from bandstand.runs.snapshot import Snapshot
+from bandstand.runs.stored import add_training_job, add_tuning_job
 
 
 class Watcher:
@@ -44,6 +48,32 @@ def watcher():
 def record(tmp_path):
     with Record.open(tmp_path / "home") as opened:
         yield opened
+
+
+@pytest.fixture
+def noted(record, training, tuning) -> Callable[..., None]:
+    """Writes a job into the record that nobody runs; `words` go to the job itself."""
+
+    def write(name: str, kind: Kind = "training", tags: Pairs = (), **words: Any) -> None:
+        with record.transaction() as connection:
+            if kind == "tuning":
+                plan = replace(tuning("", name=name), tags=tags)
+                add_tuning_job(connection, TuningJob(name, "nobody", plan, 7, 1.0, 1000.0, **words))
+                return
+            lone = replace(training("", name=name), tags=tags)
+            words = {"tuning_job": None, "number": 1, "owner": "nobody", "backend": "processes", **words}
+            job = TrainingJob(
+                name=name,
+                folder=record.folder(name),
+                plan=lone,
+                settings={},
+                grace=1.0,
+                created=1000.0,
+                **words,
+            )
+            add_training_job(connection, job)
+
+    return write
 
 
 @pytest.fixture
@@ -119,7 +149,11 @@ def tuning(training) -> Callable[..., TuningPlan]:
     ) -> TuningPlan:
         return TuningPlan(
             name=name,
-            objective="score",
+            definitions=(
+                DefinitionPlan(
+                    training(script, name=name, **members), "score", (ContinuousRange("rate", 0.0, 1.0),)
+                ),
+            ),
             goal="maximize",
             strategy="Random" if max_resource is None else "Hyperband",
             min_resource=min_resource,
@@ -127,12 +161,21 @@ def tuning(training) -> Callable[..., TuningPlan]:
             jobs=jobs,
             parallel=parallel,
             seed=seed,
-            ranges=(ContinuousRange("rate", 0.0, 1.0),),
-            definition=training(script, name=name, **members),
             max_runtime=max_runtime,
             tags=(),
             document=json.dumps({"HyperParameterTuningJobName": name}),
         )
+
+    return make
+
+
+@pytest.fixture
+def redefined() -> Callable[..., TuningPlan]:
+    """Makes a plan of another one with something changed in its only definition."""
+
+    def make(plan: TuningPlan, **changes: object) -> TuningPlan:
+        (only,) = plan.definitions
+        return replace(plan, definitions=(replace(only, **changes),))
 
     return make
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from bandstand.backends.processes import ProcessBackend
 from bandstand.errors import InputError
 from bandstand.request.plan import TrainingPlan, TuningPlan
+from bandstand.runs.finding import find
 from bandstand.runs.live import Outcome, Snapshot, StopFlag, resume_training, resume_tuning, train, tune
 from bandstand.runs.record import Record
 
@@ -26,7 +27,7 @@ class Printer:
 
 def run(record: Record, backend: ProcessBackend, plan: str, grace: float) -> Outcome:
     if not plan.startswith("{"):
-        resume = resume_tuning if record.kind(plan) == "tuning" else resume_training
+        resume = resume_tuning if find(record, plan).kind == "tuning" else resume_training
         return resume(plan, record, backend, Printer(), StopFlag())
     document = json.loads(plan)
     if "jobs" in document:

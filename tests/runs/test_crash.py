@@ -196,7 +196,8 @@ def test_a_supervisor_that_dies_ends_its_job_as_failed(record, tuning, launch, s
 
 
 def test_a_job_written_down_but_never_submitted_is_told_as_failed(record, training, tuning):
-    from bandstand.runs.stored import TrainingJob, add_training_job
+    from bandstand.runs.jobs import TrainingJob
+    from bandstand.runs.stored import add_training_job
 
     plan = training("")
     job = TrainingJob("job", None, 1, "nobody", "processes", record.folder("job"), plan, {}, 1.0, 0.0)

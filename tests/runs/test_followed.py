@@ -8,7 +8,8 @@ import pytest
 from bandstand.errors import PlatformError
 from bandstand.runs.followed import NO_FOLDER, Followed
 from bandstand.runs.intake import take_in
-from bandstand.runs.stored import TrainingJob, add_training_job, training_job
+from bandstand.runs.jobs import TrainingJob
+from bandstand.runs.stored import add_training_job, training_job
 
 
 @pytest.fixture
@@ -162,6 +163,17 @@ def test_a_job_that_failed_has_its_reason_and_no_advice_about_metrics(record, ba
     assert stored.failure_reason == "ValueError: no rows (train.py, line 3) on algo-1"
     assert stored.warnings == ()
     assert stored.over
+
+
+def test_a_running_job_has_more_to_read_only_where_a_look_left_lines_behind(record, backend, followed):
+    job, folder = followed()
+    folder.prints("iteration=1 score=0.5")
+    assert not take(record, backend, job).more
+    folder.prints(*(f"iteration={number} score=0.5 " + "x" * 500 for number in range(2, 3002)))
+    assert take(record, backend, job).more
+    while (news := take(record, backend, job)) and news.more:
+        pass
+    assert training_job(record, "job").reports == 3001
 
 
 def test_a_final_state_comes_with_every_line_however_many(record, backend, followed):

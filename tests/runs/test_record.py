@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from bandstand.errors import InputError, PlatformError
+from bandstand.errors import PlatformError
 from bandstand.runs import schema
-from bandstand.runs.record import FILE, Record, take_name
+from bandstand.runs.record import FILE, Record
 from bandstand.runs.schema import VERSION
 
 
@@ -28,54 +28,29 @@ def test_a_home_is_made_with_its_parents_and_opens_twice(tmp_path):
             assert record.read("PRAGMA journal_mode")[0][0] == "wal"
 
 
-def test_names_are_unique_whatever_their_letter_case(record):
-    with record.transaction() as connection:
-        take_name(connection, "Marketing", "tuning")
-    with pytest.raises(InputError, match="taken by another job"), record.transaction() as connection:
-        take_name(connection, "marketing", "training")
-    assert record.kind("MARKETING") == "tuning"
-
-
-def test_an_unknown_name_is_answered_with_the_nearest_one(record):
-    with record.transaction() as connection:
-        take_name(connection, "direct-marketing", "tuning")
-    with pytest.raises(InputError, match=r"no job 'direct-marketng'.*Did you mean 'direct-marketing'"):
-        record.kind("direct-marketng")
-
-
-def test_a_free_name_counts_up_and_stays_within_the_limit(record):
-    long = "a" * 40
-    assert record.free_name("short", 32) == "short"
-    shortened = record.free_name(long, 32)
-    assert len(shortened) == 32
-    assert shortened != record.free_name("a" * 41, 32)
-    with record.transaction() as connection:
-        for name in ("short", "SHORT-2", shortened):
-            take_name(connection, name, "tuning")
-    assert record.free_name("short", 32) == "short-3"
-    second = record.free_name(long, 32)
-    assert second.endswith("-2")
-    assert len(second) <= 32
+def claim(connection: sqlite3.Connection, owner: str) -> None:
+    """Write something into the record, whatever it is."""
+    connection.execute("INSERT INTO owners VALUES (?, 1, '', 0)", (owner,))
 
 
 def test_a_transaction_that_fails_leaves_nothing(record):
     def fail() -> None:
         with record.transaction() as connection:
-            take_name(connection, "half", "tuning")
+            claim(connection, "half")
             raise RuntimeError
 
     with pytest.raises(RuntimeError):
         fail()
-    assert record.read("SELECT * FROM names") == []
+    assert record.read("SELECT * FROM owners") == []
 
 
 def test_changes_are_seen_only_when_another_connection_made_them(record):
     before = record.changes()
     with record.transaction() as connection:
-        take_name(connection, "mine", "tuning")
+        claim(connection, "mine")
     assert record.changes() == before
     with Record.open(record.home) as other, other.transaction() as connection:
-        take_name(connection, "theirs", "tuning")
+        claim(connection, "theirs")
     assert record.changes() != before
 
 
@@ -88,8 +63,8 @@ def test_many_writers_and_readers_at_once_lose_nothing(tmp_path):
             with Record.open(home) as record:
                 for number in range(20):
                     with record.transaction() as connection:
-                        take_name(connection, f"{writer}-{number}", "tuning")
-                    record.read("SELECT COUNT(*) FROM names")
+                        claim(connection, f"{writer}-{number}")
+                    record.read("SELECT COUNT(*) FROM owners")
         except PlatformError as error:
             failures.append(error)
 
@@ -100,7 +75,7 @@ def test_many_writers_and_readers_at_once_lose_nothing(tmp_path):
         thread.join()
     assert failures == []
     with Record.open(home) as record:
-        assert record.read("SELECT COUNT(*) FROM names")[0][0] == 120
+        assert record.read("SELECT COUNT(*) FROM owners")[0][0] == 120
 
 
 def test_a_record_of_a_newer_bandstand_is_refused_and_left_as_it_is(tmp_path):
@@ -115,12 +90,12 @@ def test_a_record_of_a_newer_bandstand_is_refused_and_left_as_it_is(tmp_path):
 
 def test_an_older_record_is_brought_up_to_date_with_all_it_holds(tmp_path, monkeypatch):
     with Record.open(tmp_path) as record, record.transaction() as connection:
-        take_name(connection, "kept", "tuning")
-    newer = (*schema.MIGRATIONS, ("ALTER TABLE names ADD COLUMN colour TEXT NOT NULL DEFAULT 'blue'",))
+        claim(connection, "kept")
+    newer = (*schema.MIGRATIONS, ("ALTER TABLE owners ADD COLUMN colour TEXT NOT NULL DEFAULT 'blue'",))
     monkeypatch.setattr(schema, "MIGRATIONS", newer)
     monkeypatch.setattr(schema, "VERSION", len(newer))
     with Record.open(tmp_path) as record:
-        (row,) = record.read("SELECT name, colour FROM names")
+        (row,) = record.read("SELECT id, colour FROM owners")
         assert tuple(row) == ("kept", "blue")
         assert record.read("PRAGMA user_version")[0][0] == len(newer)
 
@@ -196,3 +171,8 @@ def test_a_store_that_another_process_keeps_locked_is_told_in_words(tmp_path, mo
         with pytest.raises(PlatformError, match="another process has kept it locked"), record.transaction():
             pass
         holder.close()
+
+
+def test_a_home_that_is_made_is_its_users_alone(tmp_path):
+    Record.open(tmp_path / "new" / "home").close()
+    assert (tmp_path / "new" / "home").stat().st_mode & 0o777 == 0o700

@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+from pathlib import Path
+
+from bandstand.runs.clock import SystemClock
 from bandstand.runs.live import StopFlag, train
+from bandstand.runs.single import AFTER_NEWS_SECONDS
 from bandstand.runs.views import jobs, show
 
 PRINTS = """
@@ -8,6 +12,20 @@ for iteration in range(1, 4):
     print(f"iteration={iteration} score={iteration / 2}", flush=True)
 print("done", flush=True)
 """
+
+
+class NotedClock(SystemClock):
+    """Runs normally, keeps how long it was asked to wait, and makes a file at the first wait without news."""
+
+    def __init__(self, gate: Path) -> None:
+        self.waits: list[float] = []
+        self._gate = gate
+
+    def wait(self, seconds: float) -> None:
+        self.waits.append(seconds)
+        if seconds < AFTER_NEWS_SECONDS:
+            self._gate.touch()
+        super().wait(seconds)
 
 
 def test_a_training_job_of_its_own_runs_and_its_lines_are_told(record, backend, watcher, training):
@@ -59,3 +77,14 @@ def test_its_own_run_time_limit_stops_it(record, backend, watcher, training):
     assert document["secondary_status"] == "MaxRuntimeExceeded"
     assert document["stop"]["kind"] == "runtime"
     assert "MaxRuntimeInSeconds" in document["stop"]["reason"]
+
+
+def test_each_look_that_finds_lines_leaves_the_cores_to_the_ranks_for_a_while(
+    record, backend, watcher, training, tmp_path
+):
+    gate = tmp_path / "gate"
+    waits = f"import pathlib, time\nwhile not pathlib.Path({str(gate)!r}).exists():\n    time.sleep(0.01)\n"
+    clock = NotedClock(gate)
+    outcome = train(training(PRINTS + waits), record, backend, watcher, StopFlag(), clock=clock)
+    assert outcome.status == "Completed"  # there was a look without news, and so a shorter wait
+    assert AFTER_NEWS_SECONDS in clock.waits

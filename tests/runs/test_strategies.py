@@ -66,9 +66,10 @@ def test_jobs_that_report_once_leave_the_median_rule_nothing_to_decide_on(record
     assert "The median rule had nothing to decide on" in warning
 
 
-def test_a_grid_runs_every_combination_once(record, backend, watcher, tuning):
+def test_a_grid_runs_every_combination_once(record, backend, watcher, tuning, redefined):
     words = (CategoricalRange("rate", ("0.1", "0.2", "0.3")), CategoricalRange("booster", ("a", "b")))
-    plan = replace(tuning(REPORTING, jobs=6, parallel=3, max_resource=None), strategy="Grid", ranges=words)
+    plan = redefined(tuning(REPORTING, jobs=6, parallel=3, max_resource=None), ranges=words)
+    plan = replace(plan, strategy="Grid")
     assert tune(plan, record, backend, watcher, StopFlag(), grace=5).status == "Completed"
     document = show(record, plan.name)
     tried = {tuple(row["hyperparameters"].values()) for row in document["training_jobs"]}
@@ -87,8 +88,8 @@ def test_bayesian_settings_come_from_what_was_tried_and_replay_to_the_same(
     assert replay(spec, recorded).differences == ()
     drawn = {start.trial: start.settings for start in recorded if isinstance(start, Start)}
     for trial in (1, 10):
-        assert drawn[trial] == random_settings(7, trial, plan.ranges)
-    assert drawn[14] != random_settings(7, 14, plan.ranges)
+        assert drawn[trial] == random_settings(7, trial, plan.definitions[0].ranges)
+    assert drawn[14] != random_settings(7, 14, plan.definitions[0].ranges)
 
     monkeypatch.setitem(sys.modules, "optuna", None)
     again = Ledger.load(record, tuning_job(record, plan.name))

@@ -128,7 +128,7 @@ def test_no_objective_at_all_fails_with_the_pattern_and_the_closest_lines(record
     outcome = tune(plan, record, backend, watcher, StopFlag())
     assert outcome.status == "Failed"
     assert "2 of them completed without reporting the objective" in outcome.failure_reason
-    assert plan.definition.metrics[0][1] in outcome.failure_reason
+    assert plan.definitions[0].training.metrics[0][1] in outcome.failure_reason
     assert "the Score is 0.9" in outcome.failure_reason
     assert show(record, "tuning")["best"] is None
 
@@ -220,10 +220,12 @@ def test_a_job_that_does_not_even_answer_a_kill_is_given_up(record, backend, wat
     assert "given up" in row["failure_reason"]
 
 
-def test_jobs_that_cannot_be_started_count_as_failed_with_the_reason(record, backend, watcher, tuning):
+def test_jobs_that_cannot_be_started_count_as_failed_with_the_reason(
+    record, backend, watcher, tuning, redefined
+):
     plan = tuning(NINE, jobs=30)
     channel = ChannelPlan("train", "s3://bucket/train")
-    plan = replace(plan, definition=replace(plan.definition, channels=(channel,)))
+    plan = redefined(plan, training=replace(plan.definitions[0].training, channels=(channel,)))
     outcome = tune(plan, record, backend, watcher, StopFlag())
     assert outcome.status == "Failed"
     reasons = [row["failure_reason"] for row in show(record, "tuning")["training_jobs"]]
@@ -233,7 +235,7 @@ def test_jobs_that_cannot_be_started_count_as_failed_with_the_reason(record, bac
 
 def test_a_taken_name_is_refused_before_anything_starts(record, backend, watcher, tuning):
     tune(tuning(NINE, jobs=1), record, backend, watcher, StopFlag())
-    with pytest.raises(InputError, match="taken by another job"):
+    with pytest.raises(InputError, match="taken by another tuning job"):
         tune(tuning(NINE, name="TUNING", jobs=1), record, backend, watcher, StopFlag())
     assert len(jobs(record)) == 1
 

@@ -6,11 +6,13 @@ from dataclasses import replace
 import pytest
 
 from bandstand.errors import InputError
-from bandstand.runs.documents import best_row, billable_seconds
+from bandstand.runs.billing import billable_seconds
+from bandstand.runs.documents import best_row
+from bandstand.runs.jobs import TrainingJob
 from bandstand.runs.live import StopFlag, train
 from bandstand.runs.ownership import Claim
 from bandstand.runs.reconcile import reconcile
-from bandstand.runs.stored import TrainingJob, add_training_job
+from bandstand.runs.stored import add_training_job
 from bandstand.runs.views import jobs, log_lines, show
 
 
@@ -63,6 +65,29 @@ def test_following_goes_on_until_the_job_is_over(record, stored):
         else:
             folder.state("Completed")
     assert seen == ["first", "second"]
+
+
+def test_following_waits_for_a_job_that_is_written_down_and_not_handed_in_yet(
+    record, training, left_folder, claim
+):
+    plan = training("")
+    with record.transaction() as connection:
+        add_training_job(
+            connection,
+            TrainingJob("job", None, 1, claim.owner, "processes", record.folder("job"), plan, {}, 1.0, 999.0),
+        )
+    looks = []
+
+    def look() -> bool:
+        looks.append(1)
+        if len(looks) == 3:
+            folder = left_folder(record.folder("job"))
+            folder.prints("first")
+            folder.state("Completed")
+        return False
+
+    assert [line.text for line in log_lines(record, "job", follow=True, stopped=look)] == ["first"]
+    assert len(looks) > 3
 
 
 def test_following_ends_when_the_reader_has_had_enough(record, stored):

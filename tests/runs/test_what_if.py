@@ -6,18 +6,20 @@ import pytest
 
 from bandstand.errors import InputError
 from bandstand.request.ranges import CategoricalRange
+from bandstand.runs.jobs import TrainingJob, TuningJob
 from bandstand.runs.ledger import Ledger
-from bandstand.runs.stored import TrainingJob, TuningJob, add_training_job, add_tuning_job
+from bandstand.runs.stored import add_training_job, add_tuning_job
 from bandstand.runs.what_if import what_if
 from bandstand.study import Ended, Reported, Study, StudySpec
 
 
 @pytest.fixture
-def recorded(record, tuning, tmp_path):
+def recorded(record, tuning, redefined, tmp_path):
     """Writes a tuning job whose trials report once a second for `length` seconds; number 5 is the best."""
 
-    def write(length: int = 30, finish: bool = True, **terms: object) -> str:
+    def write(length: int = 30, finish: bool = True, ranges: object = None, **terms: object) -> str:
         plan = replace(tuning("", name="past", jobs=12, parallel=3, max_resource=9), **terms)
+        plan = plan if ranges is None else redefined(plan, ranges=ranges)
         job = TuningJob("past", "nobody", plan, 7, 5.0, 0.0)
         with record.transaction() as connection:
             add_tuning_job(connection, job)
@@ -30,7 +32,7 @@ def recorded(record, tuning, tmp_path):
                 for start in ledger.study.ask():
                     left[start.trial] = length
                     name, settings = f"past-{start.trial}", dict(start.settings)
-                    job = plan.definition.renamed(name)
+                    job = plan.definitions[0].training.renamed(name)
                     one = TrainingJob(
                         name, "past", start.trial, "nobody", "processes", tmp_path, job, settings, 5.0, 0.0
                     )

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import settings
 
 from bandstand.request.ranges import CategoricalRange, ContinuousRange, IntegerRange
-from bandstand.study import Decision, Ended, Event, Reported, Started, Stop, Study, StudySpec
+from bandstand.study import Decision, Ended, Event, Reported, Space, Started, Stop, Study, StudySpec
 
 settings.register_profile("no deadline", deadline=None)  # how long an example takes is the machine's affair
 settings.load_profile("no deadline")
@@ -110,8 +110,8 @@ def make_spec() -> Callable[..., StudySpec]:
             "jobs": 30,
             "parallel": 4,
             "seed": 7,
-            "ranges": RANGES,
         }
-        return StudySpec(**(standard | terms))
+        ranges = terms.pop("ranges", RANGES)
+        return StudySpec(**(standard | {"spaces": (Space(ranges),)} | terms))
 
     return make

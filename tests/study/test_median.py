@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bandstand.errors import InputError
-from bandstand.study import Reported, Started, Stop, StopReason, Study, StudySpec
+from bandstand.study import Reported, Space, Started, Stop, StopReason, Study, StudySpec
 from bandstand.study.median import EARLIER_NEEDED
 
 MakeSpec = Callable[..., StudySpec]
@@ -82,7 +82,7 @@ def test_less_is_better_when_the_goal_says_so(make_spec: MakeSpec) -> None:
 
 def test_the_median_rule_has_neither_brackets_nor_rungs(study: Study) -> None:
     assert study.bracket(1) is None
-    assert study.rungs(0) == ()
+    assert study.rungs(1) == ()
 
 
 def test_hyperband_goes_without_it(make_spec: MakeSpec) -> None:
@@ -95,7 +95,7 @@ def test_every_decision_can_be_worked_out_again_from_the_reports_alone(
     seed: int, spread: int, goal: str
 ) -> None:
     made = Random(seed)
-    study = Study(StudySpec(goal, "Random", 1, None, 12, 12, 0, (), early_stopping=True))
+    study = Study(StudySpec(goal, "Random", 1, None, 12, 12, 0, (Space(()),), early_stopping=True))
     curves: dict[int, list[float]] = {trial: [] for trial in range(1, 13)}
     for trial in curves:
         study.tell(Started(trial))

@@ -4,7 +4,7 @@ import json
 import logging
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import log10, nan
 from random import Random
@@ -74,15 +74,20 @@ def drive(spec: StudySpec, seed: int) -> list[Event | Decision]:
     return record
 
 
+def chosen_for(spec: StudySpec, trial: int, known: Sequence[Observation]) -> Settings:
+    """The model's choice, of a study with one definition."""
+    return modelled_settings(spec, spec.spaces[0], trial, known)
+
+
 def observed(spec: StudySpec, count: int) -> list[Observation]:
-    drawn = [random_settings(99, trial, spec.ranges) for trial in range(1, count + 1)]
+    drawn = [random_settings(99, trial, spec.spaces[0].ranges) for trial in range(1, count + 1)]
     return [Observation(settings, "ended", objective(settings), 5) for settings in drawn]
 
 
 def test_settings_of_every_kind_of_range_lie_within_it(spec: StudySpec) -> None:
     known = observed(spec, 30)
     for trial in range(31, 51):
-        settings = modelled_settings(spec, trial, known)
+        settings = chosen_for(spec, trial, known)
         assert [name for name, _ in settings] == [each.name for each in RANGES]
         for each, (_, text) in zip(RANGES, settings, strict=True):
             assert each.place(text) is not None, (each, text)
@@ -90,25 +95,23 @@ def test_settings_of_every_kind_of_range_lie_within_it(spec: StudySpec) -> None:
 
 def test_the_first_trials_are_drawn_at_random_until_one_has_ended(spec: StudySpec) -> None:
     known = observed(spec, RANDOM_FIRST)
-    assert modelled_settings(spec, 11, known[1:]) == random_settings(7, 11, RANGES)
+    assert chosen_for(spec, 11, known[1:]) == random_settings(7, 11, RANGES)
     running = [replace(each, state="running", value=None) for each in known]
-    assert modelled_settings(spec, 11, running) == random_settings(7, 11, RANGES)
-    assert modelled_settings(spec, 11, known) != random_settings(7, 11, RANGES)
+    assert chosen_for(spec, 11, running) == random_settings(7, 11, RANGES)
+    assert chosen_for(spec, 11, known) != random_settings(7, 11, RANGES)
 
 
 def test_the_model_goes_where_the_objective_is_good(spec: StudySpec) -> None:
     known = observed(spec, 60)
-    chosen = [objective(modelled_settings(spec, trial, known)) for trial in range(61, 91)]
+    chosen = [objective(chosen_for(spec, trial, known)) for trial in range(61, 91)]
     at_random = [objective(random_settings(7, trial, RANGES)) for trial in range(61, 91)]
     assert sum(chosen) > sum(at_random) + 10
 
 
 def test_the_goal_turns_the_model_round(spec: StudySpec) -> None:
     known = observed(spec, 60)
-    worst = [
-        objective(modelled_settings(replace(spec, goal="minimize"), trial, known)) for trial in range(61, 81)
-    ]
-    assert sum(worst) < sum(objective(modelled_settings(spec, trial, known)) for trial in range(61, 81))
+    worst = [objective(chosen_for(replace(spec, goal="minimize"), trial, known)) for trial in range(61, 81)]
+    assert sum(worst) < sum(objective(chosen_for(spec, trial, known)) for trial in range(61, 81))
 
 
 def test_trials_of_the_same_moment_try_different_things(spec: StudySpec) -> None:
@@ -126,12 +129,10 @@ def test_trials_of_the_same_moment_try_different_things(spec: StudySpec) -> None
 
 def test_what_was_cut_or_has_failed_ranks_behind_what_ended(spec: StudySpec) -> None:
     def place(known: list[Observation]) -> float:
-        return sum(
-            dict(modelled_settings(spec, trial, known))["booster"] == "dart" for trial in range(100, 130)
-        )
+        return sum(dict(chosen_for(spec, trial, known))["booster"] == "dart" for trial in range(100, 130))
 
     def seen(booster: str, state: str, value: float | None, reports: int) -> list[Observation]:
-        drawn = [random_settings(5, trial, spec.ranges) for trial in range(1, 21)]
+        drawn = [random_settings(5, trial, spec.spaces[0].ranges) for trial in range(1, 21)]
         words = [tuple((n, booster if n == "booster" else t) for n, t in each) for each in drawn]
         return [Observation(each, state, value, reports) for each in words]  # type: ignore[arg-type]
 
@@ -185,7 +186,7 @@ def test_optuna_is_quiet_and_left_as_it_was(spec: StudySpec, capsys: pytest.Capt
     before = logging.getLogger("optuna").level
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        modelled_settings(spec, 31, observed(spec, 30))
+        chosen_for(spec, 31, observed(spec, 30))
     assert logging.getLogger("optuna").level == before or before == logging.NOTSET
     told = capsys.readouterr()
     assert (told.out, told.err) == ("", "")
@@ -195,9 +196,9 @@ def test_a_missing_optuna_is_told_with_the_way_to_get_it(
     spec: StudySpec, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "optuna", None)
-    assert modelled_settings(spec, 1, ()) == random_settings(7, 1, RANGES)
+    assert chosen_for(spec, 1, ()) == random_settings(7, 1, RANGES)
     with pytest.raises(PlatformError, match=r"pip install 'bandstand\[local\]'"):
-        modelled_settings(spec, 11, observed(spec, 30))
+        chosen_for(spec, 11, observed(spec, 30))
 
 
 def test_the_modelled_hyperband_stops_as_hyperband_and_chooses_by_what_it_stopped(

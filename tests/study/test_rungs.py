@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from math import ceil, inf, nan
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -76,17 +77,46 @@ def _rung(maximize: bool, **values: float) -> Rung:
 
 
 def test_the_first_at_a_rung_goes_on_without_waiting() -> None:
-    verdict = _rung(True, t4=0.5).judge(4, 0.5)
+    rung = _rung(True, t4=0.5)
+    verdict = rung.judge(4, 0.5)
     assert verdict.goes_on
-    assert (verdict.rank, verdict.cutoff, verdict.compared) == (1, 0.5, ())
+    assert (verdict.rank, verdict.cutoff, rung.others(4)) == (1, 0.5, ())
 
 
 @pytest.mark.parametrize(("maximize", "goes_on", "place"), [(True, False, 3), (False, True, 2)])
 def test_the_goal_decides_what_is_better(maximize: bool, goes_on: bool, place: int) -> None:
-    verdict = _rung(maximize, t1=0.9, t2=0.8, t3=0.7, t4=0.75).judge(4, 0.75)
+    rung = _rung(maximize, t1=0.9, t2=0.8, t3=0.7, t4=0.75)
+    verdict = rung.judge(4, 0.75)
     assert (verdict.goes_on, verdict.rank) == (goes_on, place)
     assert verdict.cutoff == (0.8 if maximize else 0.75)
-    assert verdict.compared == ((1, 0.9), (2, 0.8), (3, 0.7))
+    assert rung.others(4) == ((1, 0.9), (2, 0.8), (3, 0.7))
+
+
+@given(
+    st.booleans(),
+    st.lists(st.sampled_from([-2.0, -1.0, 0.0, 1.0, 2.0, nan, inf]), min_size=1, max_size=20),
+    st.sampled_from([None, -2.0, 0.0, 1.5, nan]),
+    st.randoms(use_true_random=False),
+)
+def test_a_judgement_is_the_place_among_all_put_in_order(
+    maximize: bool, values: list[float], improved: float | None, order: Random
+) -> None:
+    trials = list(range(1, len(values) + 1))
+    order.shuffle(trials)
+    rung = _rung(maximize, **{f"t{trial}": value for trial, value in zip(trials, values, strict=True)})
+    trial = trials[-1]
+    value = values[-1] if improved is None else improved
+    sign = -1 if maximize else 1
+    others = sorted((sign * other, number) for number, other in rung.others(trial))
+    everyone = sorted([*others, (sign * value, trial)]) if usable(value) else others
+    rank = 1 + everyone.index((sign * value, trial)) if usable(value) else len(others) + 1
+    cutoff = sign * everyone[places_kept(len(everyone)) - 1][0] if everyone else None
+
+    verdict = rung.judge(trial, value)
+
+    assert verdict.rank == rank
+    assert verdict.goes_on == (usable(value) and rank <= places_kept(len(everyone)))
+    assert verdict.cutoff == cutoff
 
 
 @pytest.mark.parametrize("maximize", [True, False])
@@ -103,14 +133,14 @@ def test_a_value_that_is_not_finite_is_placed_last_and_moves_nobody(bad: float, 
     rung = _rung(maximize, t1=0.5, t2=bad, t3=0.6)
     verdict = rung.judge(2, bad)
     assert not verdict.goes_on
-    assert (verdict.rank, verdict.compared) == (3, ((1, 0.5), (3, 0.6)))
+    assert (verdict.rank, rung.others(2)) == (3, ((1, 0.5), (3, 0.6)))
     assert verdict.cutoff == (0.6 if maximize else 0.5)
-    assert rung.judge(3, 0.6).compared == ((1, 0.5),)
+    assert rung.others(3) == ((1, 0.5),)
 
 
 def test_a_value_that_is_not_finite_goes_on_nowhere_even_alone() -> None:
     verdict = Rung(True).judge(1, nan)
-    assert (verdict.goes_on, verdict.rank, verdict.cutoff, verdict.compared) == (False, 1, None, ())
+    assert (verdict.goes_on, verdict.rank, verdict.cutoff) == (False, 1, None)
 
 
 @pytest.mark.parametrize(("maximize", "better"), [(True, 0.7), (False, 0.5)])

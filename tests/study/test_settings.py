@@ -54,16 +54,32 @@ WORDS = (CategoricalRange("a", ("x", "y", "z")), BOOSTER, CategoricalRange("one"
 
 
 def test_a_grid_has_every_combination_once() -> None:
-    grid = Grid(7, WORDS)
-    dealt = [grid.settings(trial) for trial in range(1, 7)]
+    grid = Grid(7, [WORDS])
+    dealt = [grid.settings(trial)[1] for trial in range(1, 7)]
     assert sorted(dealt) == [
         (("a", a), ("booster", booster), ("one", "only")) for a in "xyz" for booster in ("dart", "gbtree")
     ]
 
 
+def test_the_grids_of_several_definitions_are_one_in_a_mixed_order() -> None:
+    grid = Grid(7, [WORDS, (BOOSTER,)])
+    dealt = [grid.settings(trial) for trial in range(1, 9)]
+    assert sorted(settings for at, settings in dealt if at == 0) == sorted(
+        Grid(7, [WORDS]).settings(trial)[1] for trial in range(1, 7)
+    )
+    assert sorted(settings for at, settings in dealt if at == 1) == [
+        (("booster", booster),) for booster in ("dart", "gbtree")
+    ]
+    orders = {
+        tuple(Grid(seed, [WORDS, (BOOSTER,)]).settings(trial)[0] for trial in range(1, 9))
+        for seed in range(9)
+    }
+    assert len(orders) > 3
+
+
 def test_a_grids_order_depends_on_the_seed_alone_and_stays_in_every_release() -> None:
     def first(seed: int) -> list[str]:
-        return [Grid(seed, WORDS).settings(trial)[0][1] for trial in range(1, 7)]
+        return [Grid(seed, [WORDS]).settings(trial)[1][0][1] for trial in range(1, 7)]
 
     assert first(7) == first(7)
     assert len({tuple(first(seed)) for seed in range(20)}) > 10

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from bandstand.errors import InputError
-from bandstand.request.plan import TrainingPlan, TuningPlan
+from bandstand.request.plan import DefinitionPlan, TrainingPlan, TuningPlan
 from bandstand.request.ranges import CategoricalRange, IntegerRange
-from bandstand.study import StudySpec
+from bandstand.study import Space, StudySpec
 
 MakeSpec = Callable[..., StudySpec]
 
@@ -49,10 +49,10 @@ def test_a_plan_gives_its_terms(tmp_path: Path) -> None:
     )  # fmt: skip
     ranges = (IntegerRange("num_round", 1, 5),)
     plan = TuningPlan(
-        name="t", objective="loss", goal="minimize", strategy="Hyperband", min_resource=2, max_resource=9,
-        jobs=12, parallel=3, seed=None, ranges=ranges, definition=definition, max_runtime=None, tags=(),
-        document="{}",
+        name="t", definitions=(DefinitionPlan(definition, "loss", ranges, "d"),), goal="minimize",
+        strategy="Hyperband", min_resource=2, max_resource=9, jobs=12, parallel=3, seed=None,
+        max_runtime=None, tags=(), document="{}",
     )  # fmt: skip
     spec = StudySpec.from_plan(plan, seed=11)
-    assert spec == StudySpec("minimize", "Hyperband", 2, 9, 12, 3, 11, ranges)
+    assert spec == StudySpec("minimize", "Hyperband", 2, 9, 12, 3, 11, (Space(ranges, "d"),))
     assert not spec.maximize

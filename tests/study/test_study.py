@@ -80,7 +80,7 @@ def test_a_trial_is_compared_with_trials_of_other_brackets_but_stopped_in_its_ow
 ) -> None:
     study = Study(make_spec())
     assert (study.bracket(14), study.bracket(7)) == (0, 1)
-    assert study.rungs(1) == (3, 9, 27)
+    assert study.rungs(7) == (3, 9, 27)
     tell(study, [Started(14), Started(7), *reports(14, 0.9)])
     assert tell(study, reports(7, 0.1)) == []
     tell(study, [Started(15)])
@@ -172,7 +172,7 @@ def test_random_stops_nobody_whatever_it_reports(make_spec: MakeSpec) -> None:
     study = Study(make_spec(strategy="Random", max_resource=None))
     tell(study, [Started(1), Started(2)])
     assert tell(study, [*reports(1, *[0.9] * 50), *reports(2, *[nan] * 50)]) == []
-    assert (study.bracket(1), study.rungs(0)) == (None, ())
+    assert (study.bracket(1), study.rungs(1)) == (None, ())
 
 
 def test_a_tiny_space_gives_repeats_and_ends(make_spec: MakeSpec) -> None:

@@ -9,6 +9,7 @@ import pytest
 import xgboost
 
 from bandstand.training.exact import ExactMetrics
+from bandstand.training.judge import Judge
 from bandstand.training.ring import Ring
 
 RNG = np.random.default_rng(4)
@@ -56,4 +57,20 @@ def test_values_are_those_of_the_booster_itself_in_every_iteration(
         text = booster.eval(held_out, "validation")
         parts = [part.rpartition(":") for part in text.split("\t")[1:]]
         expected = {name.replace("validation-", "validation:", 1): float(value) for name, _, value in parts}
-        assert exact(booster, held_out) == expected
+        assert exact(booster, held_out) == pytest.approx(expected, rel=1e-14, abs=1e-15)
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
+def test_rows_that_are_kept_in_the_order_of_earlier_margins_change_no_value(weighted: bool) -> None:
+    parameters = {"objective": "binary:logistic", "eval_metric": ["auc", "aucpr", "logloss"], "nthread": "1"}
+    weights = RNG.uniform(0.1, 3, 600).astype(np.float32) if weighted else None
+    judge = Judge(parameters, "v", BINARY, {} if weights is None else {"weight": weights}, ())
+    nothing = np.zeros((600, 1), np.float32)
+    margins = np.zeros(600, np.float32)
+    for _ in range(20):
+        margins = margins + np.round(RNG.normal(FEATURES[:, 0]), 1).astype(np.float32)  # some are equal
+        whole = xgboost.DMatrix(nothing, BINARY, weight=weights, base_margin=margins, nthread=1)
+        text = xgboost.Booster(parameters, [whole]).eval(whole, "v")
+        expected = [float(part.rpartition(":")[2]) for part in text.split("\t")[1:]]
+        found = judge.evaluate(margins.reshape(-1, 1))
+        assert list(found.values()) == pytest.approx(expected, rel=1e-12)

@@ -39,6 +39,7 @@ def offer(attempt: str = "a", shared: bool = False, *iterations: int) -> Mapping
         ([offer("a", True, 3), offer()], 3),
         ([offer("a", True, 3), offer("b", False, 4)], 3),
         ([offer(), offer("a", True, 3)], 0),
+        ([offer("a", True, 0), offer("a", True, 3)], 0),
         ([offer()], 0),
         ([offer("a", False, 9)], 9),
     ],

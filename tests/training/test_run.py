@@ -67,7 +67,7 @@ def test_iterations_are_counted_from_one_and_go_on_after_a_checkpoint(make: Make
     assert list(make(resume=5).iterations(5)) == []
 
 
-@pytest.mark.parametrize("count", [-1, 2.5, "3", None])
+@pytest.mark.parametrize("count", [-1, 2.5, "3", None, True, 10**30])
 def test_a_count_that_is_none_is_refused_at_once(make: Maker, count):
     with pytest.raises(JobError, match=r"iterations\(count\) takes a whole number"):
         make().iterations(count)
@@ -159,6 +159,8 @@ def test_checkpoints_are_due_by_count_by_time_or_always(make: Maker):
         ({"save": None}, r"checkpoint\(save\) takes a function that writes to the path .* found None"),
         ({"save": "state.bin"}, r"checkpoint\(save\) takes a function"),
         ({"iteration": 0}, r"checkpoint\(iteration\) takes a whole number of 1 or more; found 0"),
+        ({"iteration": True}, r"checkpoint\(iteration\) takes a whole number of 1 or more; found True"),
+        ({"iteration": 10**30}, r"checkpoint\(iteration\) takes a whole number up to .* found 1000000"),
         ({"every_seconds": -1}, r"checkpoint\(every_seconds=\) takes 0 or more seconds; found -1"),
         ({"every_seconds": math.nan}, r"checkpoint\(every_seconds=\) takes 0 or more seconds"),
         ({"every_seconds": "soon"}, r"checkpoint\(every_seconds=\) takes one number; found 'soon'"),
@@ -175,6 +177,11 @@ def test_a_checkpoint_that_cannot_be_is_refused_with_words(make: Maker, argument
         make().checkpoint(**{"iteration": 1, "save": print, **arguments})
     with pytest.raises(JobError, match=r"save_model\(save\) takes a function"):
         make().save_model("model", None)
+
+
+def test_a_number_that_python_cannot_write_is_refused_without_it(make: Maker):
+    with pytest.raises(JobError, match=r"1 or more; found one of int that is too long to show"):
+        make().checkpoint(-(10**5000), print)
 
 
 def test_the_last_checkpoint_is_written_at_the_end_of_the_loop_though_it_was_not_due(make: Maker, capsys):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import signal
 import sys
 import textwrap
@@ -171,7 +172,7 @@ def test_a_program_whose_shell_dies_of_the_signal_still_has_its_time(cluster: La
             "time.sleep(600)\n"
         )
 
-    job = cluster(1, f"{sys.executable} work.py; echo after\n", name="train.sh", prepare=add)
+    job = cluster(1, f"{shlex.quote(sys.executable)} work.py; echo after\n", name="train.sh", prepare=add)
     job.wait_for("here")
     job.signal()
     assert job.wait() == [0], job.log
@@ -201,7 +202,7 @@ def test_the_workers_of_a_rank_work_until_it_leaves_its_loop(cluster: Launcher, 
         (folders.code / "work.py").write_text(textwrap.dedent(program).replace("\\\\n", "\\n"))
 
     if shell:
-        script = f"sleep 600 &\n{sys.executable} work.py\n"
+        script = f"sleep 600 &\n{shlex.quote(sys.executable)} work.py\n"
         job = cluster(1, script, name="train.sh", prepare=add)
     else:
         job = cluster(1, program)

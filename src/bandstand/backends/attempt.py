@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import time
 from contextlib import suppress
@@ -12,6 +13,7 @@ from pathlib import Path
 from bandstand.backends.backend import HostState, JobState, Transition
 from bandstand.backends.job_folder import JobFolder
 from bandstand.backends.log_reader import whole_bytes
+from bandstand.backends.requests import read_interruption
 from bandstand.backends.state_file import read_state, state_to_json
 from bandstand.backends.task import Task
 from bandstand.backends.uploading import remove_hosts
@@ -67,29 +69,77 @@ def first_state(task: Task) -> JobState:
     )
 
 
-def next_state(job: JobFolder, task: Task, attempt: int, spent: float) -> JobState:
-    """The state in which a job begins once more; what it has been through is kept."""
-    fresh = replace(first_state(task), attempt=attempt, spent=spent)
-    if attempt == 1:
-        return fresh
-    word = "Restarting"
-    steps: tuple[Transition, ...] = (
-        Transition(word, fresh.created, f"Starting the training job again, for attempt {attempt}."),
-    )
+def last_state(job: JobFolder) -> JobState | None:
+    """The state in which the last attempt was left; None where there was none, or its folder was removed."""
     try:
-        before = read_state(job)
-    except FileNotFoundError:  # its folder was removed
-        before = fresh
-    else:
-        steps = (*before.transitions, *steps)
+        return read_state(job)
+    except FileNotFoundError:
+        return None
+
+
+def capacity_for(job: JobFolder, before: JobState | None) -> float:
+    """When there is capacity for a job's next attempt, in epoch seconds; past where nothing is said of it.
+
+    An interruption counts from the moment at which the hosts were gone. A job that waited for its end when it
+    lost its owner, or its supervisor, has it from what that supervisor was told, and waits for the rest.
+
+    Args:
+        job: The job's folder.
+        before: The job's last state, if there is one.
+    """
+    interruption = read_interruption(job)
+    if interruption is not None:
+        gone = before.ended if before is not None and before.ended is not None else time.time()
+        return gone + interruption.away
+    try:
+        return float(json.loads(job.task.read_text("utf-8", "surrogateescape")).get("capacity", 0.0))
+    except FileNotFoundError:
+        return 0.0
+
+
+def next_state(job: JobFolder, task: Task, attempt: int, before: JobState | None) -> JobState:
+    """The state in which a job begins once more; what it has been through is kept.
+
+    Args:
+        job: The job's folder.
+        task: What its supervisor is told.
+        attempt: How often it has been begun, this time included.
+        before: Its last state, if there is one.
+    """
+    fresh = replace(first_state(task), attempt=attempt, spent=task.spent)
+    if before is None and attempt == 1:
+        return fresh
     folder = Path(task.checkpoints or job.checkpoints)
+    shared = None if task.checkpoints is None else task.name
+    kept = _has_checkpoints(folder, shared) and not loses_checkpoints(task, before)
+    source = "what is in its checkpoint path" if kept else f"nothing: {_why_nothing(task, before)}"
+    text = f"Starting the training job again, for attempt {attempt}, from {source}."
+    wait = task.capacity - fresh.created
+    if wait > 0:
+        text += f" There is no capacity for the next {max(1, round(wait))} s."
+    again = Transition(fresh.secondary_status, fresh.created, text)
+    if before is None:
+        return replace(fresh, transitions=(again,), had_checkpoints=kept)
+    lost = before.cause == "lost" or not before.is_ended
     return replace(
         fresh,
-        secondary_status=word,
-        transitions=steps,
+        transitions=(*before.transitions, again),
         created=before.created,
-        had_checkpoints=_has_checkpoints(folder, None if task.checkpoints is None else task.name),
+        had_checkpoints=kept,
+        faults=before.faults + lost,
     )
+
+
+def loses_checkpoints(task: Task, before: JobState | None) -> bool:
+    """Whether a job's checkpoints are gone with its hosts: instances that are interrupted take along what no
+    CheckpointConfig keeps."""
+    return task.checkpoints is None and before is not None and before.cause == "interruption"
+
+
+def _why_nothing(task: Task, before: JobState | None) -> str:
+    if loses_checkpoints(task, before):
+        return "it has no CheckpointConfig, without which interrupted instances take their checkpoints along"
+    return "there is no checkpoint in its checkpoint path"
 
 
 def _has_checkpoints(folder: Path, job: str | None) -> bool:
@@ -101,9 +151,11 @@ def _has_checkpoints(folder: Path, job: str | None) -> bool:
     return any(path.is_file() for path in folder.iterdir()) or _has_checkpoints(folder / job, None)
 
 
-def clear(job: JobFolder, task: Task) -> None:
+def clear(job: JobFolder, task: Task, before: JobState | None) -> None:
     """Take away what an attempt left that the next one makes anew, and half lines, which nobody has read."""
     job.stop.unlink(missing_ok=True)
+    if loses_checkpoints(task, before):
+        remove_hosts([job.checkpoints])
     for spare in job.path.glob(".state-*"):
         spare.unlink()
     if job.hosts.exists():
@@ -124,6 +176,7 @@ def lay_out(job: JobFolder, task: Task, state: JobState) -> None:
     with suppress(PermissionError, FileExistsError):
         os.mkfifo(job.control, 0o600)  # where it cannot be, the supervisor looks every second
     _write_private(job.task, task.to_json())
+    job.interruption.unlink(missing_ok=True)  # only now: how long it keeps the hosts away is in the task
     _write_private(job.state, state_to_json(state))
 
 

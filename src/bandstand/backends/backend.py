@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 ENDED = frozenset({"Completed", "Failed", "Stopped"})
 """The values of `JobState.status` after which nothing of the job runs any more."""
 
-Cause = Literal["", "stop", "owner", "runtime", "failure", "lost"]
+Cause = Literal["", "stop", "owner", "runtime", "wait", "interruption", "failure", "lost"]
 """Why a job was ended. Nothing: it ended by itself, or runs. `stop`: somebody asked for it. `owner`: nobody
-renewed the lease. `runtime`: its limit. `failure`: a host failed. `lost`: its supervisor was killed."""
+renewed the lease. `runtime` and `wait`: its limits. `interruption`: as spot instances are; the job is to
+begin again. `failure`: a host failed. `lost`: its supervisor was killed, or failed itself."""
 
 
 @dataclass(frozen=True)
@@ -67,13 +68,14 @@ class JobState:
             that was restarted: the begin of its present attempt.
         ended: End of the job, `Uploading` included, in epoch seconds; None while it runs.
         hosts: The hosts, in order; the first is the leader.
-        model: The job's `model.tar.gz`; None if there is none (yet).
+        model: The job's `model.tar.gz`, or its `s3://` address; None if there is none (yet).
         output: The job's `output.tar.gz`; None if there is none (yet).
         stop_requested: Whether somebody asked for an end (user, launcher, runtime limit or lost owner).
         cause: Why it was ended.
         attempt: How often it was begun: 1, and one more for each restart.
         spent: Seconds for which its earlier attempts are billed.
         had_checkpoints: Whether there was anything among its checkpoints when this attempt began.
+        faults: How often an earlier attempt has lost its supervisor.
     """
 
     status: str
@@ -84,13 +86,14 @@ class JobState:
     started: float | None = None
     ended: float | None = None
     hosts: tuple[HostState, ...] = ()
-    model: Path | None = None
+    model: Path | str | None = None
     output: Path | None = None
     stop_requested: bool = False
     cause: Cause = ""
     attempt: int = 1
     spent: float = 0.0
     had_checkpoints: bool = False
+    faults: int = 0
 
     @property
     def is_ended(self) -> bool:

@@ -3,8 +3,28 @@
 from __future__ import annotations
 
 from bandstand.backends.ending import Ending
+from bandstand.backends.hosting import AnyHost
+from bandstand.backends.job_folder import JobFolder
 from bandstand.backends.journal import Journal
+from bandstand.backends.reasons import failure_reason
 from bandstand.backends.uploading import Upload
+from bandstand.sagemaker_files import Folders
+
+
+def failed_because(ending: Ending | None, failed: AnyHost | None, folder: JobFolder) -> str | None:
+    """Say why a job failed, or None if it did not.
+
+    Args:
+        ending: The end that its hosts were set, or None if they ended by themselves.
+        failed: The host that failed first, or None if it was no host.
+        folder: The job's.
+    """
+    if ending is None or ending.is_wanted:
+        return None
+    if failed is None:
+        return ending.detail
+    failure = Folders(folder.host(failed.name) / "ml").failure
+    return failure_reason(failed.state, failure, failed.log.tail, failed.hint)
 
 
 def conclude(

@@ -3,28 +3,39 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from bandstand import host_variables
 from bandstand.backends.container_host import ContainerHost
 from bandstand.backends.container_layout import archive_mount, engine_mounts, open_to_all
+from bandstand.backends.container_network import Network, labels
 from bandstand.backends.container_planning import as_inside
 from bandstand.backends.container_task import ContainerTask
-from bandstand.backends.engine import Engine, EngineError, find_engine
+from bandstand.backends.engine import Engine, EngineError
+from bandstand.backends.engine_address import find_engine
 from bandstand.backends.engine_faults import cannot_lay_over, explained
+from bandstand.backends.environment import JOB_ARN, SERVICE
 from bandstand.backends.file_owner import give_back
-from bandstand.backends.gpus import Gpus, list_gpus, lock_folder
 from bandstand.backends.job_folder import JobFolder
 from bandstand.backends.layout import Layout
-from bandstand.backends.leftovers import FOLDER, HOME, HOST, JOB, OWNER, Removal
+from bandstand.backends.leftovers import Removal
 from bandstand.backends.log_writer import LogWriter
 from bandstand.backends.task import Task
 from bandstand.errors import PlatformError
 from bandstand.sagemaker_files import BASE
 
+if TYPE_CHECKING:
+    from bandstand.backends.gpus import Gpus
+    from bandstand.backends.relay import Relay
+
 PORT = 7777
 INTERFACE = "eth0"
+HOST = "bandstand.host"
+CREDENTIALS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
+_AFTERWARDS = "Then: bandstand clean --all"
 NOTE = BASE / "output" / ".bandstand-peak"
 """Where process 1, if it is ours, leaves the greatest memory of any of its processes."""
 
@@ -37,6 +48,7 @@ class ContainerLaunch:
         container: How its hosts are made containers.
         folder: The job's folder.
         environ: The supervisor's own variables, which say where the engine is.
+        network: The job's network, if it was asked for already.
 
     Raises:
         InputError: Data or code is missing.
@@ -45,18 +57,26 @@ class ContainerLaunch:
     """
 
     def __init__(
-        self, task: Task, container: ContainerTask, folder: JobFolder, environ: Mapping[str, str]
+        self,
+        task: Task,
+        container: ContainerTask,
+        folder: JobFolder,
+        environ: Mapping[str, str],
+        network: Network | None = None,
     ) -> None:
         self._task = as_inside(task)
         self._container = container
         self._folder = folder
+        self._arn = environ.get(JOB_ARN, task.arn)
+        self._service = "" if container.isolated else environ.get(SERVICE, "")
+        self._credentials = {name: environ[name] for name in CREDENTIALS if name in environ}
+        self._relay: Relay | None = None
         self._engine: Engine = find_engine(environ)
         self._layout = Layout(self._task, folder, network_interface=INTERFACE)
         self._bases = [self._layout.write(index).base for index in range(len(task.hosts))]
         self._shown = [self._layout.mounts(index) for index in range(len(task.hosts))]
-        token = os.urandom(4).hex()
-        self._prefix = f"{task.name}-{token}"
-        self._network = ""
+        self._network = network
+        self._networks: tuple[str, ...] = ()
         self._gpus: Gpus | None = None
         self._removal: Removal | None = None
         folder.logs.mkdir(exist_ok=True)
@@ -75,12 +95,20 @@ class ContainerLaunch:
         """Start every host; those that cannot be started say so."""
         try:
             if self._container.gpus:
+                from bandstand.backends.gpus import Gpus, list_gpus, lock_folder  # costs 10 ms
+
                 self._gpus = Gpus(len(self.hosts), self._container.gpus, list_gpus(), lock_folder())
-            network = self._engine.send("POST", "/networks/create", self._network_request())
+            isolated = self._container.isolated
+            network = self._network or Network(self._engine, self._task.name, self._folder, isolated=isolated)
+            self._prefix = network.name
             try:
-                self._make_containers(lay_over=True)  # which needs the network only when they start
+                if not self._service:  # whose containers need the network only when they start
+                    self._make_containers(lay_over=True)
             finally:
-                self._network = network.answer()["Id"]
+                self._networks = (network.take(),)
+            if self._service:
+                self._open_relay()
+                self._make_containers(lay_over=True)
             try:
                 self._run()
             except EngineError as error:
@@ -97,36 +125,52 @@ class ContainerLaunch:
         """Nothing: whatever a container has started ends with it."""
 
     def hand_over(self) -> str:
-        """Make all files the caller's, while the engine removes the containers."""
+        """Make all files the caller's, while the engine removes the containers and their network."""
         containers = tuple(host.container for host in self.hosts if host.container)
         try:
-            self._removal = Removal(self._engine, containers)
+            self._removal = Removal(self._engine, containers, self._networks)
             places = (self._folder.hosts, Path(self._task.checkpoints or self._folder.checkpoints))
-            give_back(self._engine, self._container.image, places, self._labels(""))
+            give_back(self._engine, self._container.image, places, labels(self._task.name, self._folder))
         except (PlatformError, OSError) as error:
             return str(error)
         return ""
 
     def close(self) -> str:
-        """Let the job's GPUs go; remove its network when all containers are gone."""
+        """Let the job's GPUs and its way to the service go; wait until its containers are gone."""
         if self._gpus is not None:
             self._gpus.close()
+        if self._relay is not None:
+            self._relay.close()
         containers = tuple(host.container for host in self.hosts if host.container)
         try:
-            removal = self._removal or Removal(self._engine, containers)
-            removal.finish((self._network,) if self._network else ())
+            self._removal = self._removal or Removal(self._engine, containers, self._networks)
+            self._removal.see_containers_off()
         except PlatformError as error:
-            return f"{error} Then: bandstand clean --all"
+            return f"{error} {_AFTERWARDS}"
         return ""
 
-    def _network_request(self) -> dict[str, Any]:
-        """Return what the engine is asked for as the job's network (NetworkCreate of its API)."""
-        return {
-            "Name": self._prefix,
-            "CheckDuplicate": True,
-            "Internal": self._container.isolated,
-            "Labels": self._labels(""),
-        }
+    def leave(self) -> str:
+        """Wait until the job's network is gone."""
+        try:
+            if self._removal is not None:
+                self._removal.see_networks_off()
+        except (PlatformError, OSError) as error:
+            return f"{error} {_AFTERWARDS}"
+        return ""
+
+    def _open_relay(self) -> None:
+        """Give the containers a way to the service, and nobody else."""
+        from bandstand.backends.relay import Neighbourhood, Relay  # costs 50 ms
+
+        network = self._engine.ask("GET", f"/networks/{self._networks[0]}")
+        try:
+            self._relay = Relay(Neighbourhood.of(network), self._service, self._task.name)
+        except OSError as error:
+            text = (
+                f"bandstand: hosts cannot reach the service ({error}): the engine's networks are not on this"
+                " machine. They get no AWS_ENDPOINT_URL and no credentials."
+            )
+            self.hosts[0].log.note(time.time(), [text])
 
     def _make_containers(self, *, lay_over: bool) -> None:
         key = os.urandom(32).hex()
@@ -167,7 +211,7 @@ class ContainerLaunch:
         containers = tuple(host.container for host in self.hosts)
         for host in self.hosts:
             host.detach()
-        Removal(self._engine, containers).finish(())
+        Removal(self._engine, containers).see_containers_off()
         self._make_containers(lay_over=False)
         self._run()
 
@@ -191,7 +235,7 @@ class ContainerLaunch:
             "Cmd": list(own.arguments),
             "Hostname": host,
             "Env": [f"{name}={value}" for name, value in self._environment(key).items()],
-            "Labels": self._labels(host),
+            "Labels": {**labels(self._task.name, self._folder), HOST: host},
             "OpenStdin": own.is_ours,
             "StdinOnce": own.is_ours,
             "AttachStdout": True,
@@ -221,22 +265,16 @@ class ContainerLaunch:
 
     def _environment(self, key: str) -> dict[str, str]:
         """The variables of every host; the leader is found by its name."""
-        values = {"BANDSTAND_THREADS": str(self._task.threads)} | dict(self._task.environment)
-        values.setdefault("BANDSTAND_PORT", str(PORT))
+        values = {host_variables.THREADS.name: str(self._task.threads)}
+        if self._relay is not None:
+            values |= self._credentials | {"AWS_ENDPOINT_URL": self._relay.url}
+        values |= dict(self._task.environment)
+        values.setdefault(host_variables.PORT.name, str(PORT))
         values |= {
             "TRAINING_JOB_NAME": self._task.name,
-            "TRAINING_JOB_ARN": self._task.arn,
-            "BANDSTAND_KEY": key,
+            "TRAINING_JOB_ARN": self._arn,
+            host_variables.KEY.name: key,
         }
         if self._container.is_ours:
-            values |= {"BANDSTAND_LIFE_FD": "0", "BANDSTAND_PEAK_FILE": str(NOTE)}
+            values |= {host_variables.LIFE_FD.name: "0", host_variables.PEAK_FILE.name: str(NOTE)}
         return values
-
-    def _labels(self, host: str) -> dict[str, str]:
-        labels = {
-            JOB: self._task.name,
-            FOLDER: str(self._folder.path),
-            HOME: str(self._folder.path.parents[1]),
-            OWNER: str(os.geteuid()),
-        }
-        return labels | {HOST: host} if host else labels

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 
 from bandstand.backends.container_planning import container_task
 from bandstand.backends.containers import find_image
-from bandstand.backends.engine import find_engine
+from bandstand.backends.engine_address import find_engine
 from bandstand.backends.reasons import megabytes
 from bandstand.errors import PlatformError
-from bandstand.request.plan import Plan, TuningPlan
+from bandstand.request.plan import Plan, TrainingPlan, TuningPlan
 
 
 def container_needs(plan: Plan, environ: Mapping[str, str]) -> Iterator[str]:
@@ -19,7 +19,14 @@ def container_needs(plan: Plan, environ: Mapping[str, str]) -> Iterator[str]:
         plan: The plan.
         environ: The user's shell.
     """
-    job, parallel = (plan.definition, plan.parallel) if isinstance(plan, TuningPlan) else (plan, 1)
+    if isinstance(plan, TuningPlan):
+        for each in plan.definitions:
+            yield from _needs(each.training, plan.parallel, environ)
+    else:
+        yield from _needs(plan, 1, environ)
+
+
+def _needs(job: TrainingPlan, parallel: int, environ: Mapping[str, str]) -> Iterator[str]:
     at_once = "" if parallel == 1 else f" each, {parallel} jobs at a time: {parallel * job.hosts} containers"
     hosts = "1 container" if job.hosts == 1 else f"{job.hosts} containers in a network of their own"
     yield f"containers: {hosts}{at_once}."

@@ -12,10 +12,10 @@ from urllib.parse import quote, unquote
 
 from bandstand.backends.container_task import ContainerTask
 from bandstand.backends.task import Pairs, Task
-from bandstand.request.limits import HostLimits, read_limits
 from bandstand.sagemaker_files import BASE
 
 if TYPE_CHECKING:
+    from bandstand.request.limits import HostLimits
     from bandstand.request.plan import TrainingPlan
 
 ARCHIVES = BASE / "input" / "source"
@@ -34,6 +34,8 @@ def container_task(plan: TrainingPlan, image: Mapping[str, Any], environ: Mappin
         image: What the engine says about its image.
         environ: The launcher's shell, whose `BANDSTAND_HOST_*` count where the plan has none.
     """
+    from bandstand.request.limits import read_limits  # which a supervisor has no use for
+
     document = json.loads(plan.document)
     algorithm = document.get("AlgorithmSpecification", {})
     entrypoint, arguments = algorithm.get("ContainerEntrypoint"), algorithm.get("ContainerArguments")

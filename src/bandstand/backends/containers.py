@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from bandstand.backends.backend import JobState
 from bandstand.backends.container_planning import container_task
-from bandstand.backends.engine import Engine, EngineError, find_engine
+from bandstand.backends.engine import Engine, EngineError
+from bandstand.backends.engine_address import find_engine
 from bandstand.backends.engine_faults import explained
 from bandstand.backends.job_folder import JobFolder
 from bandstand.backends.leftovers import of_job, remove
@@ -21,6 +23,14 @@ from bandstand.errors import PlatformError
 
 if TYPE_CHECKING:
     from bandstand.request.plan import TrainingPlan
+
+
+_PART = r"[a-zA-Z0-9]+(?:[._-]+[a-zA-Z0-9]+)*"
+_IMAGE = re.compile(
+    rf"(?:\[[0-9a-fA-F:]+\](?::[0-9]+)?/)?{_PART}(?::[0-9]+(?=/))?(?:/{_PART})*"
+    r"(?::[a-zA-Z0-9_][a-zA-Z0-9._-]*)?(?:@[a-zA-Z0-9+._-]+:[0-9a-fA-F]+)?"
+)
+"""An image's name (https://pkg.go.dev/github.com/distribution/reference), or its identifier."""
 
 
 class ContainerBackend(SupervisedBackend):
@@ -74,6 +84,11 @@ def find_image(engine: Engine, name: str) -> Mapping[str, Any]:
     Raises:
         PlatformError: There is no engine, no such image, or it is for another kind of processor.
     """
+    if not _IMAGE.fullmatch(name):
+        raise PlatformError(
+            f"{name!r} is no name that a container engine has for an image; expected one such as "
+            "bandstand:latest or registry.example:5000/team/image:1.0. Mend image, or run --on processes."
+        )
     try:
         found: Mapping[str, Any] = engine.ask("GET", f"/images/{name}/json")
     except EngineError as error:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-EndingCause = Literal["stop", "owner", "runtime", "failure"]
+EndingCause = Literal["stop", "owner", "runtime", "wait", "interruption", "failure"]
+
+_SECONDARY: Mapping[str, str] = {
+    "runtime": "MaxRuntimeExceeded",
+    "wait": "MaxWaitTimeExceeded",
+    "interruption": "Interrupted",
+}
 
 
 @dataclass(frozen=True)
@@ -13,8 +20,9 @@ class Ending:
     """The end that a job's hosts have been set.
 
     Args:
-        cause: `stop`: somebody asked; `owner`: nobody renewed the lease; `runtime`: the plan's limit is
-            reached; `failure`: a host failed, or the job cannot go on.
+        cause: `stop`: somebody asked; `owner`: nobody renewed the lease; `runtime` and `wait`: the plan's
+            limits are reached; `interruption`: as spot instances are; `failure`: a host failed, or the job
+            cannot go on.
         deadline: When the hosts are killed, on the caller's clock, in seconds.
         detail: For a failure, its reason as far as it is known without looking at a host; else a sentence.
     """
@@ -31,7 +39,7 @@ class Ending:
     @property
     def secondary_status(self) -> str:
         """The job's last secondary status."""
-        return "MaxRuntimeExceeded" if self.cause == "runtime" else self.status
+        return _SECONDARY.get(self.cause, self.status)
 
     @property
     def is_wanted(self) -> bool:
@@ -41,6 +49,8 @@ class Ending:
 
 def asked(present: Ending | None, cause: EndingCause, now: float, grace: float, detail: str = "") -> Ending:
     """Return the end that counts after one more wish for it: the first cause, the earliest time.
+
+    An interruption is no end of the job, so any other cause takes its place.
 
     Args:
         present: The end that was set before, if any.
@@ -52,7 +62,9 @@ def asked(present: Ending | None, cause: EndingCause, now: float, grace: float, 
     deadline = now + max(0.0, grace)
     if present is None:
         return Ending(cause, deadline, detail)
-    return Ending(present.cause, min(present.deadline, deadline), present.detail)
+    if present.cause != "interruption":
+        cause, detail = present.cause, present.detail
+    return Ending(cause, min(present.deadline, deadline), detail)
 
 
 class Lease:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -24,10 +24,9 @@ VERSION = "v1.41"
 PATIENCE_SECONDS = 60.0
 """How long one answer may take before the engine is taken for hung."""
 
-DEFAULT_SOCKET = "unix:///var/run/docker.sock"
-
 _CHUNK = 1 << 16
 _NO_BODY = frozenset({204, 304})
+_NUMBER = re.compile("[0-9]{3}")
 
 
 class EngineError(PlatformError):
@@ -102,7 +101,7 @@ class Engine:
             stdin: Whether to hold its standard input open for as long as the connection lives.
         """
         query = {"stream": 1, "stdin": int(stdin), "stdout": 1, "stderr": 1}
-        request = _request("POST", f"/containers/{quote(container)}/attach", None, query, upgrade=True)
+        request = _request("POST", f"/containers/{container}/attach", None, query, upgrade=True)
         return Exchange(self, self._connect(PATIENCE_SECONDS), request)
 
     def _connect(self, patience: float) -> socket.socket:
@@ -149,7 +148,10 @@ class Exchange:
             self.rest += self._some()
         head, _, self.rest = self.rest.partition(b"\r\n\r\n")
         first, *lines = head.decode("latin-1").split("\r\n")
-        self._status = int(first.split(" ", 2)[1])
+        words = first.split(" ", 2)
+        if not words[0].startswith("HTTP/") or len(words) < 2 or not _NUMBER.fullmatch(words[1]):
+            raise EngineLostError(_foreign(self._engine.address))
+        self._status = int(words[1])
         self._headers = {
             name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)
         }
@@ -166,6 +168,8 @@ class Exchange:
             content = json.loads(text) if text.strip() else None
         except ValueError:
             content = {"message": text.decode("utf-8", "replace")}
+            if status < 400:
+                raise EngineLostError(_foreign(self._engine.address)) from None
         if status >= 400:
             said = content.get("message", "") if isinstance(content, dict) else ""
             raise EngineError(status, said or f"it answered with status {status} and no reason")
@@ -211,45 +215,6 @@ class Exchange:
         return data
 
 
-def find_engine(environ: Mapping[str, str]) -> Engine:
-    """Find the engine that the user's own `docker` command speaks to.
-
-    Args:
-        environ: May have DOCKER_HOST, DOCKER_CONTEXT and DOCKER_CONFIG; else the current context counts.
-
-    Raises:
-        PlatformError: It is one that cannot be used from here.
-    """
-    address = environ.get("DOCKER_HOST") or _of_context(environ) or DEFAULT_SOCKET
-    scheme = urlsplit(address).scheme
-    if scheme == "unix" or (scheme == "tcp" and not environ.get("DOCKER_TLS_VERIFY")):
-        return Engine(address)
-    raise PlatformError(
-        f"The container engine is at {address}; expected one on this machine, at unix:// or plain tcp://, "
-        "since hosts mount folders of this machine. Set DOCKER_HOST=unix:///var/run/docker.sock, or run "
-        "--on processes."
-    )
-
-
-def _of_context(environ: Mapping[str, str]) -> str:
-    folder = Path(environ.get("DOCKER_CONFIG") or Path(environ.get("HOME", "/"), ".docker"))
-    name = environ.get("DOCKER_CONTEXT") or _read(folder / "config.json").get("currentContext", "")
-    if name in ("", "default"):
-        return ""
-    import hashlib
-
-    meta = folder / "contexts" / "meta" / hashlib.sha256(name.encode()).hexdigest() / "meta.json"
-    return str(_read(meta).get("Endpoints", {}).get("docker", {}).get("Host", ""))
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
 def _request(method: str, path: str, body: object, query: Mapping[str, object], *, upgrade: bool) -> bytes:
     texts = {
         name: json.dumps(value) if isinstance(value, dict | list) else str(value)
@@ -257,12 +222,21 @@ def _request(method: str, path: str, body: object, query: Mapping[str, object], 
     }
     words = f"?{urlencode(texts)}" if texts else ""
     content = b"" if body is None else json.dumps(body).encode("utf-8", "surrogateescape")
-    lines = [f"{method} /{VERSION}{path}{words} HTTP/1.1", "Host: bandstand"]
+    place = quote(path, safe="/:@", errors="surrogateescape")
+    lines = [f"{method} /{VERSION}{place}{words} HTTP/1.1", "Host: bandstand"]
     lines += ["Connection: Upgrade", "Upgrade: tcp"] if upgrade else ["Connection: close"]
     if body is not None:
         lines.append("Content-Type: application/json")
     lines.append(f"Content-Length: {len(content)}")
     return "\r\n".join([*lines, "", ""]).encode("ascii") + content
+
+
+def _foreign(address: str) -> str:
+    place = urlsplit(address).path or address
+    return (
+        f"What answers at {place} is no container engine: it does not speak Docker's API. "
+        "Set DOCKER_HOST to the engine's own address, or run --on processes."
+    )
 
 
 def _unreachable(address: str, error: OSError) -> str:

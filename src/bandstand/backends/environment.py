@@ -6,9 +6,17 @@ import json
 from collections.abc import Mapping
 
 from bandstand.backends.task import Task
+from bandstand.host_variables import HOST_MAP, KEY, LISTEN_FD, PORT, THREADS
 
 _NOT_INHERITED = ("BANDSTAND_", "SM_", "SAGEMAKER_", "TRAINING_JOB_")
 """Names that mean something inside a host; what the launcher's own shell has of them is not for the job."""
+
+JOB_ARN = "BANDSTAND_JOB_ARN"
+"""A supervisor's variable: what its hosts are to be told as the job's ARN, where somebody knows better."""
+
+SERVICE = "BANDSTAND_SERVICE"
+"""A supervisor's variable: where the service listens that its containers may ask, with the credentials that
+the supervisor has; they get neither without it."""
 
 
 def inherited(environ: Mapping[str, str]) -> dict[str, str]:
@@ -41,17 +49,17 @@ def host_environment(
         listener: Number of the inherited listening socket, for the leader.
     """
     values = inherited(environ)
-    values["BANDSTAND_THREADS"] = str(task.threads)
+    values[THREADS.name] = str(task.threads)
     values.update(task.environment)
     values |= {
         "TRAINING_JOB_NAME": task.name,
-        "TRAINING_JOB_ARN": task.arn,
-        "BANDSTAND_PORT": str(port),
-        "BANDSTAND_KEY": key,
-        "BANDSTAND_HOST_MAP": json.dumps(dict(addresses)),
+        "TRAINING_JOB_ARN": environ.get(JOB_ARN, task.arn),
+        PORT.name: str(port),
+        KEY.name: key,
+        HOST_MAP.name: json.dumps(dict(addresses)),
     }
     if base is not None:
         values["SAGEMAKER_BASE_DIR"] = base
     if listener is not None:
-        values["BANDSTAND_LISTEN_FD"] = str(listener)
+        values[LISTEN_FD.name] = str(listener)
     return values

@@ -15,6 +15,7 @@ from bandstand.backends.enclosure import Enclosure
 from bandstand.backends.host_process import GO, HostSpec, Wires, become
 from bandstand.backends.log_writer import LogWriter
 from bandstand.backends.reasons import signal_name
+from bandstand.backends.remaining import write_down
 from bandstand.log_lines import LineSplitter
 
 _CHUNK = 1 << 18
@@ -64,12 +65,14 @@ class Host:
         name: The host's name.
         address: Its loopback address.
         log: Its log.
+        process_file: Where the process is written down whose end is the host's.
     """
 
-    def __init__(self, name: str, address: str, log: LogWriter) -> None:
+    def __init__(self, name: str, address: str, log: LogWriter, process_file: Path) -> None:
         self.name = name
         self.address = address
         self.log = log
+        self.process_file = process_file
         self.error: str | None = None
         self.hint = ""
         self.has_ended = False
@@ -105,6 +108,7 @@ class Host:
             self._starter = child
         else:
             self._keeper = child
+            write_down(self.process_file, child)
 
     @property
     def fault(self) -> str | None:
@@ -209,6 +213,8 @@ class Host:
         word, _, rest = line.partition(" ")
         if word == "pid":
             self._process = int(rest)
+            if self._keeper is None:
+                write_down(self.process_file, self._process)
         elif word == "error":
             self.error = rest
         elif word == "exit":

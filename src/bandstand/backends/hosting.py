@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import resource
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from bandstand.backends.backend import HostState
 from bandstand.backends.job_folder import JobFolder
 from bandstand.backends.log_writer import LogWriter
 from bandstand.backends.task import Task
+
+if TYPE_CHECKING:
+    from bandstand.backends.container_network import Network
 
 
 class AnyStream(Protocol):
@@ -88,16 +91,22 @@ class AnyLaunch(Protocol):
         """Make the files of all hosts, which have ended, the caller's; return what resisted, for people."""
 
     def close(self) -> str:
-        """Remove all that the job held of the machine, but for files; return what resisted, for people."""
+        """Let go of what another job may wait for; return what resisted, for people."""
+
+    def leave(self) -> str:
+        """Remove what is left, which nobody waits for, after the job's last status; return what resisted."""
 
 
-def make_launch(task: Task, folder: JobFolder, environ: Mapping[str, str]) -> AnyLaunch:
+def make_launch(
+    task: Task, folder: JobFolder, environ: Mapping[str, str], network: Network | None = None
+) -> AnyLaunch:
     """Return a job's hosts, laid out and not started.
 
     Args:
         task: The job.
         folder: The job's folder.
         environ: The supervisor's own variables.
+        network: The network of a job on containers, if it was asked for already.
 
     Raises:
         BandstandError: Data or code is missing, or the platform is not there.
@@ -106,7 +115,7 @@ def make_launch(task: Task, folder: JobFolder, environ: Mapping[str, str]) -> An
     if task.container is not None:
         from bandstand.backends.container_launching import ContainerLaunch
 
-        return ContainerLaunch(task, task.container, folder, environ)
+        return ContainerLaunch(task, task.container, folder, environ, network)
     from bandstand.backends.launching import Launch
 
     return Launch(task, folder, environ)

@@ -39,6 +39,11 @@ class JobFolder:
         return self.path / "stop.json"
 
     @property
+    def interruption(self) -> Path:
+        """The wish that the job be interrupted as spot instances are, with its time of grace."""
+        return self.path / "interruption.json"
+
+    @property
     def control(self) -> Path:
         """A FIFO: a byte in it wakes the supervisor at once."""
         return self.path / "control"
@@ -80,6 +85,10 @@ class JobFolder:
     def host(self, host: str) -> Path:
         """Return one host's own folder; `ml` in it stands for `/opt/ml`."""
         return self.hosts / host
+
+    def process(self, host: str) -> Path:
+        """Return the file that tells which process one host is, where hosts are processes."""
+        return self.host(host) / "process"
 
     def is_supervised(self) -> bool:
         """Whether the job's supervisor lives (or is just being started)."""

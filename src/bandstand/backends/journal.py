@@ -29,7 +29,7 @@ class Journal:
         """Enter a secondary status that is not the last one.
 
         Args:
-            secondary: `Downloading`, `Training`, `Stopping` or `Uploading`.
+            secondary: `Downloading`, `Training`, `Interrupted`, `Stopping` or `Uploading`.
             message: One sentence for people.
             status: The status, if it changes.
         """
@@ -38,7 +38,7 @@ class Journal:
             replace(
                 self._with_step(secondary, now, message),
                 status=status or self.state.status,
-                started=self.state.started or now,
+                started=now if secondary == "Downloading" else self.state.started,
                 stop_requested=self.state.stop_requested or secondary == "Stopping",
             )
         )
@@ -62,7 +62,7 @@ class Journal:
 
         Args:
             status: `Completed`, `Failed` or `Stopped`.
-            secondary: The same, or `MaxRuntimeExceeded`.
+            secondary: The same, `MaxRuntimeExceeded`, `MaxWaitTimeExceeded` or `Interrupted`.
             message: One sentence for people.
             cause: Why it was ended; nothing if it ended by itself.
             reason: Why the job failed.
@@ -84,7 +84,10 @@ class Journal:
         self._file.close()
 
     def _with_step(self, secondary: str, now: float, message: str) -> JobState:
-        steps = (*self.state.transitions, Transition(secondary, now, fit_failure(message)))
+        steps = self.state.transitions
+        if steps and steps[-1].status == secondary:  # an interruption that has come to its end
+            now, steps = steps[-1].time, steps[:-1]
+        steps = (*steps, Transition(secondary, now, fit_failure(message)))
         return replace(self.state, secondary_status=secondary, transitions=steps)
 
     def _put(self, state: JobState) -> None:

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Mapping
 
+from bandstand import host_variables
 from bandstand.backends.addresses import PORT, Addresses, reserve
 from bandstand.backends.descendants import kill_descendants
 from bandstand.backends.enclosure import Enclosure, find_enclosure
@@ -18,6 +19,9 @@ from bandstand.backends.log_writer import LogWriter
 from bandstand.backends.mounts import Bind, Mount
 from bandstand.backends.task import Task
 from bandstand.sagemaker_files import BASE
+
+_LOOKS = 400
+_LOOK_SECONDS = 0.005
 
 
 class Launch:
@@ -42,11 +46,11 @@ class Launch:
         self.enclosure: Enclosure = find_enclosure(
             environ, (Bind(self._bases[0], str(BASE)), Bind(HOSTS_FILE, HOSTS_FILE))
         )
-        wanted = dict(task.environment).get("BANDSTAND_PORT", "")
+        wanted = dict(task.environment).get(host_variables.PORT.name, "")
         self._addresses: Addresses = reserve(len(task.hosts), int(wanted) if wanted.isdecimal() else PORT)
         folder.logs.mkdir(exist_ok=True)
         self.hosts = tuple(
-            Host(name, address, LogWriter(folder.log(name)))
+            Host(name, address, LogWriter(folder.log(name)), folder.process(name))
             for name, address in zip(task.hosts, self._addresses.hosts, strict=True)
         )
 
@@ -89,7 +93,11 @@ class Launch:
         """Kill what a host that has ended left behind, where no PID name space has taken it along."""
         if not self.enclosure.processes:
             known = {process for each in self.hosts for process in each.processes}
-            kill_descendants(os.getpid(), known)  # what a killed keeper could not take along
+            # What a killed keeper could not take along; a process is gone a moment after its signal.
+            for _ in range(_LOOKS):
+                if not kill_descendants(os.getpid(), known):
+                    break
+                time.sleep(_LOOK_SECONDS)
 
     def hand_over(self) -> str:
         """Nothing: the files of processes are the caller's."""
@@ -98,6 +106,10 @@ class Launch:
     def close(self) -> str:
         """Let the job's addresses go."""
         self._addresses.close()
+        return ""
+
+    def leave(self) -> str:
+        """Nothing: processes leave nothing else."""
         return ""
 
     def _say_what_is_missing(self) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from bandstand.backends.channels import Source, find_source
 from bandstand.backends.job_folder import JobFolder
 from bandstand.backends.mounts import Bind, Mount, Overlay, Selection
-from bandstand.backends.task import Task
+from bandstand.backends.task import ChannelTask, Task
+from bandstand.channels.data import ChannelData
+from bandstand.channels.source import Source, find_source
 from bandstand.sagemaker_files import BASE, Channel, Cluster, Folders, write_config
 
 HOSTS_FILE = "/etc/hosts"
@@ -163,9 +164,9 @@ def _find_sources(task: Task) -> tuple[Source, ...]:
                 f"A channel cannot be named {channel.name!r}; give it a name of letters and digits."
             )
         try:
-            sources.append(find_source(channel))
+            sources.append(_find_source(channel))
         except InputError as error:
-            faults.append(str(error))
+            faults.append(f"Channel {channel.name!r}: {error}")
         except PermissionError as error:
             faults.append(f"Channel {channel.name!r}: {error.filename} cannot be read: {error.strerror}.")
     if task.code is not None and not Path(task.code).is_dir():
@@ -175,3 +176,8 @@ def _find_sources(task: Task) -> tuple[Source, ...]:
     if faults:
         raise InputError("\n".join(faults))
     return tuple(sources)
+
+
+def _find_source(channel: ChannelTask) -> Source:
+    data = ChannelData(channel.place, channel.is_manifest, channel.buckets)
+    return find_source(data, sharded=channel.distribution == "ShardedByS3Key")

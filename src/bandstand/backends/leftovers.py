@@ -8,15 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bandstand.backends.engine import Engine, EngineError, find_engine
+from bandstand.backends.container_network import FOLDER, HOME
+from bandstand.backends.engine import Engine, EngineError, Exchange
+from bandstand.backends.engine_address import find_engine
 from bandstand.backends.job_folder import JobFolder
 from bandstand.errors import PlatformError
-
-FOLDER = "bandstand.folder"
-HOME = "bandstand.home"
-JOB = "bandstand.job"
-HOST = "bandstand.host"
-OWNER = "bandstand.owner"
 
 _GONE = 404
 _BUSY = (403, 409)
@@ -79,49 +75,62 @@ def remove(engine: Engine, leftovers: Leftovers) -> None:
         EngineError: The engine refuses.
         EngineLostError: The engine does not answer.
     """
-    Removal(engine, leftovers.containers).finish(leftovers.networks)
+    removal = Removal(engine, leftovers.containers, leftovers.networks)
+    removal.see_containers_off()
+    removal.see_networks_off()
 
 
 class Removal:
-    """Containers on their way out, with their unnamed volumes; see `remove`.
+    """Containers and networks on their way out, with the containers' unnamed volumes; see `remove`.
 
     Args:
         engine: The engine.
         containers: Their identifiers; ended by force if they run.
+        networks: The identifiers of networks that nothing else is in.
 
     Raises:
         EngineLostError: The engine does not answer.
     """
 
-    def __init__(self, engine: Engine, containers: Iterable[str]) -> None:
+    def __init__(self, engine: Engine, containers: Iterable[str], networks: Iterable[str] = ()) -> None:
         self._engine = engine
         self._sent = [
             engine.send("DELETE", f"/containers/{identifier}", force=1, v=1) for identifier in containers
         ]
+        # Containers that have ended are in no network: one need not wait for the other's end.
+        self._networks = [
+            (identifier, engine.send("DELETE", f"/networks/{identifier}")) for identifier in networks
+        ]
 
-    def finish(self, networks: Iterable[str]) -> None:
-        """Wait until they are gone, and remove networks that they were in; see `remove`."""
+    def see_containers_off(self) -> None:
+        """Wait until the containers are gone; raises as `remove` does."""
         while self._sent:
             try:
                 self._sent.pop().answer()
             except EngineError as error:
                 if error.status not in _LEAVING:
                     raise
-        for identifier in networks:
-            _remove_network(self._engine, identifier)
+
+    def see_networks_off(self) -> None:
+        """Wait until the networks are gone as well; raises as `remove` does."""
+        while self._networks:
+            identifier, sent = self._networks.pop()
+            _remove_network(self._engine, identifier, sent)
 
 
-def _remove_network(engine: Engine, identifier: str) -> None:
+def _remove_network(engine: Engine, identifier: str, sent: Exchange) -> None:
     """Remove a network as soon as the last container has left it, which may be a moment after its end."""
     for attempt in range(_ATTEMPTS):
         try:
-            engine.ask("DELETE", f"/networks/{identifier}")
+            sent.answer()
         except EngineError as error:
             if error.status == _GONE:
                 return
             if error.status not in _BUSY or attempt == _ATTEMPTS - 1:
                 raise
-            time.sleep(_PAUSE_SECONDS)
+            if attempt:  # else the containers were there when it was asked, and are gone now
+                time.sleep(_PAUSE_SECONDS)
+            sent = engine.send("DELETE", f"/networks/{identifier}")
         else:
             return
 

@@ -37,9 +37,19 @@ def read_lines(
             continue
         whole = data[: data.rfind(b"\n") + 1]
         reached[host] = begin + len(whole)
-        lines.extend(_parse(host, line) for line in whole.split(b"\n")[:-1])
+        lines.extend(parse_line(host, line) for line in whole.split(b"\n")[:-1])
     lines.sort(key=lambda line: line.time)
     return lines, reached
+
+
+def left_behind(before: Mapping[str, int], reached: Mapping[str, int]) -> bool:
+    """Whether a call of `read_lines` read so much of a log that it may have left whole lines behind.
+
+    Args:
+        before: The offsets that it was given.
+        reached: The offsets that it returned.
+    """
+    return any(end - before.get(host, 0) > CHUNK // 2 for host, end in reached.items())
 
 
 def whole_bytes(log: Path) -> int:
@@ -63,11 +73,16 @@ def whole_bytes(log: Path) -> int:
     return 0
 
 
-def _parse(host: str, line: bytes) -> LogLine:
+def parse_line(host: str, line: bytes) -> LogLine:
+    """Read one line of a log.
+
+    Args:
+        host: The host whose log it is.
+        line: The line without its line end. One that the supervisor did not write is shown as it is, with
+            the time 0.
+    """
     stamp, _, text = line.decode("utf-8", "replace").partition(" ")
     try:
         return LogLine(host, float(stamp), text)
     except ValueError:
-        return LogLine(
-            host, 0.0, f"{stamp} {text}"
-        )  # a line that the supervisor did not write: shown as it is
+        return LogLine(host, 0.0, f"{stamp} {text}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from bandstand.backends.supervised import SupervisedBackend
@@ -27,6 +27,7 @@ class ProcessBackend(SupervisedBackend):
         lease_seconds: See `SupervisedBackend`, as for all that follow.
         lease_grace: Seconds.
         peer_grace: Seconds.
+        environ: Gives the variables of a job's supervisor.
     """
 
     def __init__(
@@ -35,9 +36,12 @@ class ProcessBackend(SupervisedBackend):
         lease_seconds: float = 10.0,
         lease_grace: float = 5.0,
         peer_grace: float = 5.0,
+        environ: Callable[[TrainingPlan], Mapping[str, str]] | None = None,
         _host_command: Sequence[str] | None = None,
     ) -> None:
-        super().__init__(lease_seconds=lease_seconds, lease_grace=lease_grace, peer_grace=peer_grace)
+        super().__init__(
+            lease_seconds=lease_seconds, lease_grace=lease_grace, peer_grace=peer_grace, environ=environ
+        )
         self._host_command = tuple(_host_command or (sys.executable, *HOST_COMMAND))
 
     def check(self, plan: TrainingPlan) -> None:

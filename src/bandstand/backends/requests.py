@@ -1,4 +1,4 @@
-"""How the outside asks a supervisor to end its job: a file that stays, and a FIFO that wakes."""
+"""How the outside asks a supervisor to end or interrupt its job: a file that stays, and a FIFO that wakes."""
 
 from __future__ import annotations
 
@@ -20,6 +20,33 @@ class StopRequest:
     """
 
     grace: float
+
+
+@dataclass(frozen=True)
+class Interruption:
+    """A wish that a job lose its hosts and begin again, as with spot instances.
+
+    Args:
+        grace: Seconds between SIGTERM and SIGKILL.
+        away: Seconds until there is capacity again.
+    """
+
+    grace: float
+    away: float = 0.0
+
+
+def request_interruption(folder: JobFolder, interruption: Interruption) -> None:
+    """Ask for a job's interruption; counts for its present attempt."""
+    write_atomically(folder.interruption, json.dumps(vars(interruption)))
+    wake(folder)
+
+
+def read_interruption(folder: JobFolder) -> Interruption | None:
+    """Return what was asked for last."""
+    try:
+        return Interruption(**json.loads(folder.interruption.read_bytes()))
+    except FileNotFoundError:
+        return None
 
 
 def request_stop(folder: JobFolder, grace: float) -> None:
@@ -44,10 +71,8 @@ def wake(folder: JobFolder) -> None:
     try:
         descriptor = os.open(folder.control, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
-        if error.errno not in (
-            errno.ENXIO,
-            errno.ENOENT,
-        ):  # nobody listens (yet), or a file system without FIFOs
+        # nobody listens (yet), or a file system without FIFOs
+        if error.errno not in (errno.ENXIO, errno.ENOENT):
             raise
         return
     try:

@@ -92,6 +92,7 @@ def state_to_json(state: JobState) -> str:
             "attempt": state.attempt,
             "spent": state.spent,
             "had_checkpoints": state.had_checkpoints,
+            "faults": state.faults,
         },
         ensure_ascii=False,
     )
@@ -111,8 +112,13 @@ def read_state(folder: JobFolder) -> JobState:
     values["transitions"] = tuple(Transition(*step) for step in values["transitions"])
     values["hosts"] = tuple(HostState(**host) for host in values["hosts"])
     for key in ("model", "output"):
-        values[key] = None if values[key] is None else Path(values[key])
+        values[key] = None if values[key] is None else _place(values[key])
     return JobState(**values)
+
+
+def _place(text: str) -> Path | str:
+    """Where an archive lies; an address stays as it is."""
+    return text if "://" in text else Path(text)
 
 
 def _write_all(descriptor: int, content: bytes) -> None:

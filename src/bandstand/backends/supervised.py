@@ -7,16 +7,27 @@ import os
 import signal
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import bandstand
-from bandstand.backends.attempt import claim, clear, first_state, lay_out, next_state, reclaim
+from bandstand.backends.attempt import (
+    capacity_for,
+    claim,
+    clear,
+    first_state,
+    last_state,
+    lay_out,
+    next_state,
+    reclaim,
+)
 from bandstand.backends.backend import JobState, LogLine, Transition
 from bandstand.backends.job_folder import JobFolder
 from bandstand.backends.log_reader import read_lines
+from bandstand.backends.remaining import wait_until_gone
 from bandstand.backends.requests import read_request, request_stop
 from bandstand.backends.state_file import read_state
 from bandstand.backends.task import Task
@@ -28,7 +39,7 @@ if TYPE_CHECKING:
 
 _BOOT = (
     "import sys; sys.path.insert(0, sys.argv.pop(1)); "
-    "from bandstand.backends.supervisor import main; sys.exit(main(sys.argv[1:]))"
+    "from bandstand.backends.{} import main; sys.exit(main(sys.argv[1:]))"
 )
 _LOST = "The job's supervisor ended without a word: it was killed, or the machine went down."
 _LOG_END_BYTES = 4096
@@ -43,17 +54,25 @@ class SupervisedBackend(ABC):
         lease_seconds: Seconds without `renew` after which a job's supervisor stops it.
         lease_grace: Seconds between SIGTERM and SIGKILL for a job that has lost its owner.
         peer_grace: Seconds that the other hosts get to end by themselves after one has failed.
+        environ: Gives the variables of a job's supervisor, of which its hosts inherit; None for those of this
+            process, which are the user's shell's.
     """
 
     def __init__(
-        self, *, lease_seconds: float = 10.0, lease_grace: float = 5.0, peer_grace: float = 5.0
+        self,
+        *,
+        lease_seconds: float = 10.0,
+        lease_grace: float = 5.0,
+        peer_grace: float = 5.0,
+        environ: Callable[[TrainingPlan], Mapping[str, str]] | None = None,
     ) -> None:
+        self._environ = environ or (lambda plan: os.environ)
         self._timing = {
             "lease_seconds": lease_seconds,
             "lease_grace": lease_grace,
             "peer_grace": peer_grace,
         }
-        self._supervisors: set[int] = set()
+        self._supervisors: dict[int, JobFolder] = {}
 
     @abstractmethod
     def check(self, plan: TrainingPlan) -> None:
@@ -68,7 +87,7 @@ class SupervisedBackend(ABC):
             lock = claim(job, json.dumps(plan.to_dict(), ensure_ascii=False))
             try:
                 lay_out(job, task, first_state(task))
-                self._supervisors.add(_spawn_supervisor(job, lock))
+                self._supervisors[_spawn_supervisor(job, task, lock, self._environ(plan))] = job
             finally:
                 os.close(lock)
         except OSError as error:
@@ -77,15 +96,18 @@ class SupervisedBackend(ABC):
     def restart(self, plan: TrainingPlan, folder: Path, *, threads: int, attempt: int, spent: float) -> None:
         """See `Backend.restart`."""
         self._reap()
-        task = self._task(plan, threads, {**self._timing, "spent": spent})
         job = JobFolder(folder.absolute())
+        before = last_state(job)
+        capacity = capacity_for(job, before)
+        task = self._task(plan, threads, {**self._timing, "spent": spent, "capacity": capacity})
         try:
             lock = reclaim(job, json.dumps(plan.to_dict(), ensure_ascii=False))
             try:
-                state = next_state(job, task, attempt, spent)
-                clear(job, task)
+                _see_off(job, task)
+                state = next_state(job, task, attempt, before)
+                clear(job, task, before)
                 lay_out(job, task, state)
-                self._supervisors.add(_spawn_supervisor(job, lock))
+                self._supervisors[_spawn_supervisor(job, task, lock, self._environ(plan))] = job
             finally:
                 os.close(lock)
         except OSError as error:
@@ -133,8 +155,11 @@ class SupervisedBackend(ABC):
         return tuple(sorted(path for path in jobs.iterdir() if JobFolder(path).state.exists()))
 
     def close(self) -> None:
-        """See `Backend.close`."""
-        self._reap()
+        """See `Backend.close`; jobs that are over have left nothing behind afterwards."""
+        for process, job in tuple(self._supervisors.items()):
+            if not job.state.exists() or read_state(job).is_ended:
+                with suppress(ChildProcessError):  # somebody else in this process has waited for it
+                    os.waitpid(process, 0)
         self._supervisors.clear()
 
     @abstractmethod
@@ -153,22 +178,23 @@ class SupervisedBackend(ABC):
             except ChildProcessError:  # somebody else in this process has waited for it
                 ended = process
             if ended:
-                self._supervisors.discard(process)
+                self._supervisors.pop(process, None)  # another thread may have seen it, too
 
 
-def _spawn_supervisor(job: JobFolder, lock: int) -> int:
+def _spawn_supervisor(job: JobFolder, task: Task, lock: int, environ: Mapping[str, str]) -> int:
     """Start a job's supervisor in a session of its own; return its process number.
 
     Python's site module is skipped, since it may load a lot that the supervisor does not need.
     """
     inherited = 4 if lock == 3 else 3
+    boot = _BOOT.format("supervisor" if task.container is None else "container_boot")
     root = str(Path(bandstand.__file__).parents[1])
     text_mode = ("-X", "utf8") if sys.flags.utf8_mode else ()
     log = os.fspath(job.supervisor_log)
     return os.posix_spawn(
         sys.executable,
-        [sys.executable, "-I", "-S", *text_mode, "-c", _BOOT, root, str(job.path), str(inherited)],
-        os.environ,
+        [sys.executable, "-I", "-S", *text_mode, "-c", boot, root, str(job.path), str(inherited)],
+        environ,
         file_actions=[
             (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
             (os.POSIX_SPAWN_OPEN, 1, log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600),
@@ -179,6 +205,17 @@ def _spawn_supervisor(job: JobFolder, lock: int) -> int:
         setsigmask=(),
         setsigdef=(signal.SIGCHLD, signal.SIGTERM),
     )
+
+
+def _see_off(job: JobFolder, task: Task) -> None:
+    """Wait for the last hosts of a killed supervisor: no job runs twice at once."""
+    left = wait_until_gone(job.process(host) for host in task.hosts)
+    if left:
+        numbers = ", ".join(map(str, left))
+        raise PlatformError(
+            f"The job {task.name} cannot be started again: hosts of its earlier attempt do not end"
+            f" (processes {numbers}). End them, and try again."
+        )
 
 
 def _read_state(job: JobFolder) -> JobState:

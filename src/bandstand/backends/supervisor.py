@@ -14,20 +14,23 @@ import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bandstand.backends import kernel
-from bandstand.backends.conclusion import conclude
-from bandstand.backends.ending import Ending, EndingCause, Lease, asked
+from bandstand.backends.conclusion import conclude, failed_because
+from bandstand.backends.ending import Ending, EndingCause, asked
 from bandstand.backends.events import Events, drain
 from bandstand.backends.hosting import AnyHost, AnyLaunch, AnyStream, make_launch
 from bandstand.backends.job_folder import JobFolder
 from bandstand.backends.journal import Journal
-from bandstand.backends.reasons import failure_reason
-from bandstand.backends.requests import listen, read_request
+from bandstand.backends.outside import Outside
+from bandstand.backends.requests import listen
 from bandstand.backends.task import Task
-from bandstand.backends.uploading import Upload, Uploader
+from bandstand.backends.uploading import Upload, Uploader, preload
 from bandstand.errors import BandstandError
-from bandstand.sagemaker_files import Folders
+
+if TYPE_CHECKING:
+    from bandstand.backends.container_network import Network
 
 _LOOK_SECONDS = 1.0
 _RETRY_SECONDS = 0.02
@@ -38,10 +41,12 @@ class Supervisor:
 
     Args:
         folder: The job's folder.
+        network: The network of a job on containers, if it was asked for already.
     """
 
-    def __init__(self, folder: JobFolder) -> None:
+    def __init__(self, folder: JobFolder, network: Network | None = None) -> None:
         self._folder = folder
+        self._network = network
         self._task = Task.from_json(folder.task.read_text("utf-8", "surrogateescape"))
         self._journal = Journal(folder, len(self._task.hosts))
         self._launch: AnyLaunch | None = None
@@ -51,12 +56,10 @@ class Supervisor:
         self._finished: set[AnyHost] = set()
         self._unheard: list[AnyHost] = []
         self._is_killed = False
-        self._is_terminated = False
         self._grace: float | None = None
-        self._lease = Lease(self._task.lease_seconds, time.monotonic())
+        self._outside = Outside(self._task, folder, self._journal.state.created)
         self._interval = min(_LOOK_SECONDS, self._task.lease_seconds / 4)
         self._next_look = 0.0
-        self._limit: float | None = None
         self._events = Events()
         signal.signal(signal.SIGTERM, lambda _number, _frame: self._terminate())
         control = listen(folder)
@@ -82,8 +85,9 @@ class Supervisor:
             time.sleep(_RETRY_SECONDS)
         if self._launch is not None:
             self._launch.close()
+            self._launch.leave()
         reason = f"The supervisor failed: {error!r}"
-        self._journal.end("Failed", "Failed", "The supervisor failed.", cause="failure", reason=reason)
+        self._journal.end("Failed", "Failed", "The supervisor failed.", cause="lost", reason=reason)
 
     @property
     def _hosts(self) -> Sequence[AnyHost]:
@@ -91,13 +95,16 @@ class Supervisor:
 
     def _begin(self) -> None:
         self._look()
+        capacity = time.monotonic() + self._task.capacity - time.time()
+        while self._ending is None and time.monotonic() < capacity:
+            self._next_look = min(self._next_look, capacity)
+            self._turn()
         if self._ending is not None:
             return
         self._journal.begin("Downloading", "Laying out the hosts and linking the channels.")
-        if self._task.max_runtime is not None:
-            self._limit = time.monotonic() + max(0.0, self._task.max_runtime - self._task.spent)
-            self._next_look = min(self._next_look, self._limit)
-        launch = make_launch(self._task, self._folder, os.environ)
+        self._outside.begin()
+        self._next_look = min(self._next_look, self._outside.due)
+        launch = make_launch(self._task, self._folder, os.environ, self._network)
         self._journal.begin("Training", "Training is running.")
         self._launch = launch
         launch.start()
@@ -110,7 +117,9 @@ class Supervisor:
 
     def _read_stream(self, stream: AnyStream) -> None:
         stream.read()
-        if not stream.is_open:
+        if stream.is_open:
+            preload()  # a host has started: before, it would be in the way, and at the end be waited for
+        else:
             self._events.forget(stream.descriptor)
 
     def _read_report(self, host: AnyHost) -> None:
@@ -157,34 +166,20 @@ class Supervisor:
         self._next_look = 0.0
 
     def _terminate(self) -> None:
-        self._is_terminated = True
+        self._outside.is_terminated = True
         self._next_look = 0.0
 
     def _look(self) -> None:
         """See what the outside wants, and whether there is anybody outside."""
         now = time.monotonic()
         self._next_look = now + self._interval
-        request = read_request(self._folder)
-        if request is not None:
-            if self._uploader is not None and request.grace == 0 != self._grace:
-                self._uploader.kill()
-            self._grace = request.grace
-            self._end_by("stop", request.grace, "Stopping the training job.")
-        if self._is_terminated:
-            self._end_by("stop", self._task.grace, "Stopping: the supervisor got SIGTERM.")
-        try:
-            mark = self._folder.lease.stat().st_mtime_ns
-        except FileNotFoundError:
-            mark = None
-        if self._lease.is_lost(mark, now):
-            text = f"Stopping: nobody has renewed the lease for {self._task.lease_seconds:g} s."
-            self._end_by("owner", self._task.lease_grace, text)
-        if self._limit is not None and now >= self._limit:
-            self._limit = None
-            text = f"Stopping: the job has run for {self._task.max_runtime} s, its limit."
-            self._end_by("runtime", self._task.grace, text)
-        if self._limit is not None:
-            self._next_look = min(self._next_look, self._limit)
+        for wish in self._outside.wishes(now):
+            if wish.cause == "stop":
+                if self._uploader is not None and wish.grace == 0 != self._grace:
+                    self._uploader.kill()
+                self._grace = wish.grace
+            self._end_by(wish.cause, wish.grace, wish.text)
+        self._next_look = min(self._next_look, self._outside.due)
 
     def _judge_hosts(self) -> None:
         for host in self._hosts:
@@ -219,13 +214,21 @@ class Supervisor:
 
     def _end_by(self, cause: EndingCause, grace: float, text: str = "") -> None:
         """Set the hosts an end, or an earlier one than they had."""
-        is_new = self._ending is None
-        if is_new and self._hosts and all(host.has_ended for host in self._hosts) and cause != "failure":
+        before = self._ending
+        if (
+            before is None
+            and cause != "failure"
+            and self._hosts
+            and all(host.has_ended for host in self._hosts)
+        ):
             return  # the job has ended by itself; it is only packing
-        self._ending = asked(self._ending, cause, time.monotonic(), grace, text)
-        if is_new:
+        self._ending = asked(before, cause, time.monotonic(), grace, text)
+        if before is None:
             self._unheard = list(self._hosts)
-            if self._ending.is_wanted:
+        if before is None or before.cause != self._ending.cause:
+            if self._ending.cause == "interruption":
+                self._journal.begin("Interrupted", text)
+            elif self._ending.is_wanted:
                 self._journal.begin("Stopping", text, status="Stopping")
 
     def _press(self) -> None:
@@ -241,18 +244,13 @@ class Supervisor:
     def _finish(self) -> None:
         launch = self._launch
         trouble = [] if launch is None else [launch.hand_over()]
-        upload = self._upload() if self._hosts else Upload()
+        goes_on = self._ending is not None and self._ending.cause == "interruption"
+        upload = self._upload() if self._hosts and not goes_on else Upload()
         trouble += [] if launch is None else [launch.close()]
-        conclude(self._journal, self._ending, upload, self._reason(), " ".join(filter(None, trouble)))
-
-    def _reason(self) -> str | None:
-        if self._ending is None or self._ending.is_wanted:
-            return None
-        if self._failed is None:
-            return self._ending.detail
-        failed = self._failed
-        failure = Folders(self._folder.host(failed.name) / "ml").failure
-        return failure_reason(failed.state, failure, failed.log.tail, failed.hint)
+        reason = failed_because(self._ending, self._failed, self._folder)
+        conclude(self._journal, self._ending, upload, reason, " ".join(filter(None, trouble)))
+        if launch is not None and (resisted := launch.leave()):
+            print(resisted, file=sys.stderr)
 
     def _upload(self) -> Upload:
         with_model = self._ending is None or self._ending.is_wanted
@@ -265,11 +263,12 @@ class Supervisor:
         return uploader.outcome
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str], network: Network | None = None) -> int:
     """Supervise the job in a folder.
 
     Args:
         arguments: The folder and, if the caller has locked it, the number of the inherited lock's descriptor.
+        network: The network of a job on containers, if it was asked for already.
     """
     folder = JobFolder(Path(arguments[0]))
     for number in (signal.SIGHUP, signal.SIGINT):
@@ -282,7 +281,7 @@ def main(arguments: Sequence[str]) -> int:
     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     if sys.platform == "linux":
         kernel.adopt_orphans()
-    supervisor = Supervisor(folder)
+    supervisor = Supervisor(folder, network)
     try:
         supervisor.run()
     except BaseException as error:

@@ -24,19 +24,23 @@ class ChannelTask:
 
     Args:
         name: The channel's name.
-        path: Absolute path of the folder or file.
+        place: Absolute path of the folder, file or manifest; or `s3://` and what it is in `buckets`.
         content_type: As requested, or None.
         distribution: Whether each host sees every file or its own share.
         input_mode: `File` or `FastFile`.
         record_wrapper: `None` (the word) or `RecordIO`.
+        is_manifest: Whether a manifest at the place lists the files.
+        buckets: The folder with the buckets of this machine's S3, or None.
     """
 
     name: str
-    path: str
+    place: str
     content_type: str | None
     distribution: Literal["FullyReplicated", "ShardedByS3Key"]
     input_mode: str
     record_wrapper: str
+    is_manifest: bool = False
+    buckets: str | None = None
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,8 @@ class Task:
         lease_grace: Seconds between SIGTERM and SIGKILL then.
         peer_grace: Seconds between SIGTERM and SIGKILL for the other hosts when one has failed.
         spent: Seconds of `max_runtime` that earlier attempts have used.
+        max_wait: Seconds from when the job was handed in after which it is stopped, or None.
+        capacity: When there is capacity for the hosts, in epoch seconds; what is past delays nothing.
         container: How the hosts are made containers, or None where they are processes.
     """
 
@@ -83,6 +89,8 @@ class Task:
     lease_grace: float = 5.0
     peer_grace: float = 5.0
     spent: float = 0.0
+    max_wait: int | None = None
+    capacity: float = 0.0
     container: ContainerTask | None = None
 
     def to_json(self) -> str:
@@ -112,7 +120,7 @@ def task_from_plan(
         plan: The training job.
         threads: Threads per rank.
         command: What is run as process 1 of each host.
-        timing: Some of `grace`, `lease_seconds`, `lease_grace`, `peer_grace`, `spent`, in seconds.
+        timing: Some of `grace`, `lease_seconds`, `lease_grace`, `peer_grace`, `spent` and `capacity`.
 
     Raises:
         PlatformError: The plan names something that is not on this machine, or has more hosts than it can
@@ -135,11 +143,13 @@ def task_from_plan(
         channels=tuple(
             ChannelTask(
                 name=channel.name,
-                path=str(channel.path),
+                place=channel.place,
                 content_type=channel.content_type,
                 distribution=channel.distribution,
                 input_mode=channel.input_mode,
                 record_wrapper=channel.record_wrapper,
+                is_manifest=channel.data_type == "ManifestFile",
+                buckets=channel.buckets,
             )
             for channel in plan.channels
         ),
@@ -148,6 +158,7 @@ def task_from_plan(
         checkpoints=None if checkpoints is None else str(checkpoints),
         environment=plan.environment,
         max_runtime=plan.max_runtime,
+        max_wait=plan.max_wait,
         threads=threads,
         command=command,
         **cast("Any", dict(timing)),

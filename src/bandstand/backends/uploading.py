@@ -9,9 +9,11 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from bandstand.backends import kernel
+from bandstand.backends.forked import leave_after
 from bandstand.backends.job_folder import JobFolder
 from bandstand.backends.task import Task
 from bandstand.sagemaker_files import Folders
@@ -53,7 +55,7 @@ class Uploader:
         self._status: int | None = None
         self.process = os.fork()
         if self.process == 0:
-            _work(task, folder, with_model, writer)
+            leave_after(partial(_work, task, folder, with_model, writer))
         os.close(writer)
 
     def take(self) -> bool:
@@ -94,40 +96,33 @@ class Uploader:
             os.kill(self.process, signal.SIGKILL)
 
 
+def preload() -> None:
+    """Import what packs, which takes longer than to pack a small model."""
+    import bandstand.backends.archive  # noqa: F401
+
+
 def _work(task: Task, folder: JobFolder, with_model: bool, result: int) -> None:
-    code = 1
-    try:
-        signal.set_wakeup_fd(-1)
-        if sys.platform == "linux":
-            kernel.die_with_parent()
-        data = json.dumps(_pack_all(task, folder, with_model)).encode()
-        while data:
-            data = data[os.write(result, data) :]
-        code = 0
-    except BaseException:
-        sys.excepthook(*sys.exc_info())
-        raise
-    finally:
-        sys.stderr.flush()
-        os._exit(code)
+    if sys.platform == "linux":
+        kernel.die_with_parent()
+    data = json.dumps(_pack_all(task, folder, with_model)).encode()
+    while data:
+        data = data[os.write(result, data) :]
 
 
 def _pack_all(task: Task, folder: JobFolder, with_model: bool) -> dict[str, object]:
-    from bandstand.backends.archive import pack
-
     result: dict[str, object] = {"model": "", "output": "", "notes": (), "error": ""}
     hosts = [(host, Folders(folder.host(host) / "ml")) for host in task.hosts]
     target = Path(task.output, task.name, "output")
     try:
         _sweep(target)
-        output = pack([(host, folders.output_data) for host, folders in hosts], target / "output.tar.gz")
-        result["output"] = str(output.path or "")
+        path, _ = _pack([(host, folders.output_data) for host, folders in hosts], target / "output.tar.gz")
+        result["output"] = path
         if with_model:
-            model = pack([(host, folders.model) for host, folders in hosts], target / "model.tar.gz")
-            result["model"] = str(model.path or "")
-            result["notes"] = [
-                f"Left out, since an earlier host had the name: {name}." for name in model.left_out
-            ]
+            path, left_out = _pack(
+                [(host, folders.model) for host, folders in hosts], target / "model.tar.gz"
+            )
+            result["model"] = path
+            result["notes"] = [f"Left out, since an earlier host had the name: {name}." for name in left_out]
             remove_hosts([folder.host(host) for host in task.hosts])
     except OSError as error:
         kept = folder.host(task.hosts[0]).parent
@@ -135,10 +130,25 @@ def _pack_all(task: Task, folder: JobFolder, with_model: bool) -> dict[str, obje
     return result
 
 
+def _pack(folders: Sequence[tuple[str, Path]], target: Path) -> tuple[str, Sequence[str]]:
+    """The path of the archive of some folders, empty without one, and what it leaves out."""
+    if all(_holds_nothing(folder) for _, folder in folders):
+        return "", ()  # before anything is imported for it
+    from bandstand.backends.archive import pack
+
+    archive = pack(folders, target)
+    return str(archive.path or ""), archive.left_out
+
+
+def _holds_nothing(folder: Path) -> bool:
+    """Whether a folder is gone or empty; what a script has put in its place is for others to judge."""
+    return not os.path.lexists(folder) or (folder.is_dir() and not any(folder.iterdir()))
+
+
 def _sweep(target: Path) -> None:
     """Remove what an earlier attempt at the same job left unfinished."""
-    for partial in target.glob(".*.partial"):
-        partial.unlink()
+    for unfinished in target.glob(".*.partial"):
+        unfinished.unlink()
 
 
 def remove_hosts(folders: Sequence[Path]) -> None:
@@ -147,12 +157,18 @@ def remove_hosts(folders: Sequence[Path]) -> None:
     Args:
         folders: One for each host.
     """
-    import shutil
-
-    for folder in folders:
+    for folder in folders:  # not by shutil, whose import the end of every job would pay
         for path, below, _ in os.walk(folder):
             for place in (Path(path, name) for name in below):
                 if not place.is_symlink():
                     with suppress(OSError):
                         place.chmod(0o700)  # a script may have taken away its own right to write
-        shutil.rmtree(folder, ignore_errors=True)
+        for path, below, files in os.walk(folder, topdown=False):
+            for place in (Path(path, name) for name in (*files, *below)):
+                with suppress(OSError):
+                    if place.is_dir() and not place.is_symlink():
+                        place.rmdir()
+                    else:
+                        place.unlink()
+        with suppress(OSError):
+            folder.rmdir()

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bandstand.cli.faults import FAILED
 from bandstand.cli.place import json_option
 
 if TYPE_CHECKING:
     from bandstand.image.building import Built
     from bandstand.image.recipe import Recipe
     from bandstand.image.starting import Check
-
-FAILED = 1
 
 
 @click.command("build", short_help="Build an image, and check that it starts in every form.")

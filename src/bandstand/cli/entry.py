@@ -26,7 +26,7 @@ def run(arguments: list[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         # A job's words must never end the command because this terminal's encoding lacks a character.
         getattr(stream, "reconfigure", lambda **_: None)(errors="replace")
-    place = Place()
+    place = Place(json="--json" in arguments)  # until the words are understood, if they are
     code = 0
     try:
         code = _run(arguments, place)

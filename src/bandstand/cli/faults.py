@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import tempfile
-import traceback
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -49,6 +47,8 @@ def report_error(error: Exception, place: Place) -> int:
         The exit code.
     """
     if isinstance(error, click.ClickException):
+        if place.json:
+            put_json({"problems": [_unnumbered(error.format_message())]})
         error.show()
         return WRONG
     if isinstance(error, OSError) and error.errno in _PATHS:
@@ -78,16 +78,7 @@ def problems(error: InputError) -> list[dict[str, Any]]:
         `allowed`, `fix`, and `message`, which says all of it.
     """
     if not isinstance(error, PlanError):
-        return [
-            {
-                "number": None,
-                "where": None,
-                "found": None,
-                "allowed": None,
-                "fix": None,
-                "message": str(error),
-            }
-        ]
+        return [_unnumbered(str(error))]
     return [
         {
             "number": problem.number,
@@ -101,12 +92,20 @@ def problems(error: InputError) -> list[dict[str, Any]]:
     ]
 
 
+def _unnumbered(message: str) -> dict[str, Any]:
+    """A problem that no rule speaks of."""
+    return {**dict.fromkeys(("number", "where", "found", "allowed", "fix")), "message": message}
+
+
 def _keep(error: Exception, place: Place) -> Path:
     """Save the traceback below the home, or among temporary files where that cannot be written.
 
     Only this user can read it, since it may show values of a request; and nothing that is there is written
     over or followed.
     """
+    import tempfile
+    import traceback
+
     text = "".join(traceback.format_exception(error))
     for folder in (place.folder / "errors", Path(tempfile.gettempdir())):
         try:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from bandstand.cli.seconds import Seconds
 from bandstand.errors import InputError
-from bandstand.hyperparameters import nearest
-from bandstand.request.abilities import PLACES, PROCESSES
+from bandstand.request.abilities import PLACES, PROCESSES, SAGEMAKER
 
 if TYPE_CHECKING:
     from bandstand.request.plan import Plan
@@ -60,11 +60,34 @@ def on_option(function: Function) -> Function:
     )(function)
 
 
+def bucket_option(function: Function) -> Function:
+    """Add `--bucket` to a verb: where on S3 everything goes that lies on this machine."""
+    return click.option(
+        "--bucket",
+        metavar="BUCKET",
+        help="With --on sagemaker: the bucket, or s3://BUCKET/PREFIX, that data and code are uploaded to."
+        "  [default: that of the output, else sagemaker-REGION-ACCOUNT]",
+    )(function)
+
+
+def check_bucket(bucket: str | None, on: str) -> None:
+    """Check that `--bucket` is given where it has a meaning.
+
+    Raises:
+        click.UsageError: It is not.
+    """
+    if bucket is not None and on != SAGEMAKER.name:
+        raise click.UsageError(
+            "--bucket is for jobs on SageMaker: add --on sagemaker, or leave it out.",
+            click.get_current_context(),
+        )
+
+
 def grace_option(function: Function) -> Function:
     """Add `--grace` to a verb: how long a stopped job may take to save its model."""
     return click.option(
         "--grace",
-        type=click.FloatRange(min=0),
+        type=Seconds(),
         default=GRACE_SECONDS,
         show_default=True,
         metavar="SECONDS",
@@ -77,7 +100,8 @@ def resume_option(function: Function) -> Function:
     return click.option(
         "--resume",
         metavar="NAME",
-        help="Go on with the job of this name whose launcher was killed, as the record has it.",
+        help="Go on with the job of this name whose launcher was killed, as the record has it; or watch one"
+        " that runs on SageMaker (with --on sagemaker also one that Bandstand has not begun).",
     )(function)
 
 
@@ -96,11 +120,14 @@ def check_job_or_resume(job: Path | None, resume: str | None) -> None:
         if job is None:
             raise click.MissingParameter(param_hint="'JOB'", param_type="argument", ctx=context)
         return
+    kept = ["--resume", "--json", "--home"]
+    if context.params.get("on") == SAGEMAKER.name:  # where a job is that the record may not know
+        kept.append("--on")
     told = [
         option.opts[0]
         for option in context.command.params
         if isinstance(option, click.Option)
-        and option.opts[0] not in ("--resume", "--json", "--home")
+        and option.opts[0] not in kept
         and context.get_parameter_source(option.name or "") is click.core.ParameterSource.COMMANDLINE
     ]
     given = [*([str(job)] if job is not None else []), *told]
@@ -131,6 +158,8 @@ def load_plan(job: Path, changes: Mapping[str, Any], *, on: str) -> Plan:
 
 
 def _no_file(job: Path) -> str:
+    from bandstand.hyperparameters import nearest
+
     folder = job.parent
     found = folder.iterdir() if folder.is_dir() else ()
     files = sorted(path.name for path in found if path.suffix in (".toml", ".json"))

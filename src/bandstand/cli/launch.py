@@ -13,11 +13,12 @@ from bandstand.cli.output import put_json, put_lines, tell
 from bandstand.cli.patient import PatientStream
 from bandstand.cli.place import place
 from bandstand.cli.signals import stop_on_signals
+from bandstand.request.naming import TRAINING_NAME, TUNING_NAME
 from bandstand.request.plan import TrainingPlan, TuningPlan
+from bandstand.runs.jobs import TrainingJob, TuningJob, kind_of
 from bandstand.runs.kinds import backend_of
 from bandstand.runs.record import NameTakenError, Record
 from bandstand.runs.snapshot import Observer, Outcome, StopFlag
-from bandstand.runs.stored import TrainingJob, TuningJob
 from bandstand.runs.views import show
 
 if TYPE_CHECKING:
@@ -26,10 +27,6 @@ if TYPE_CHECKING:
     from bandstand.cli.live import LiveView
 
 EXIT_CODES = {"Completed": 0, "Failed": 1, "Stopped": 3}
-TUNING_NAME = 32
-"""Most characters of a tuning job's name (HyperParameterTuningJobName of the SageMaker API)."""
-TRAINING_NAME = 63
-"""Most characters of a training job's name (TrainingJobName of the SageMaker API)."""
 
 _FOR_SAGEMAKER = ("role: ", "image: ")
 """How notes begin that matter to SageMaker alone; `plan`, which prints the request, tells them."""
@@ -93,7 +90,8 @@ def launch(
             tell(f"note: {note}")
     backend = backend_of(on)
     try:
-        backend.check(plan.definition if isinstance(plan, TuningPlan) else plan)
+        for job in [each.training for each in plan.definitions] if isinstance(plan, TuningPlan) else [plan]:
+            backend.check(job)
         with Record.open(place().folder) as record:
             while True:
                 chosen = plan if insist or plan.exact else _named(plan, record)
@@ -104,7 +102,7 @@ def launch(
                     if insist or plan.exact:
                         raise
                     continue  # Another command took the same free name a moment before.
-                _conclude(show(record, outcome.name), lines)
+                conclude(show(record, outcome.name, kind_of(chosen)), lines)
                 return EXIT_CODES[outcome.status]
     finally:
         backend.close()
@@ -139,7 +137,7 @@ def take_up(
                 return run(job.name, record, backend, observer, stop)
 
             outcome = _watch(job.plan, go_on, job.grace)
-            _conclude(show(record, outcome.name), lines)
+            conclude(show(record, outcome.name, job.kind), lines)
             return EXIT_CODES[outcome.status]
 
 
@@ -160,7 +158,7 @@ def _watch(
     # With --json standard output holds the facts and nothing else.
     stream = PatientStream(sys.stderr if place().json else sys.stdout)
     objective = plan.objective if isinstance(plan, TuningPlan) else ""
-    shown = view(stream, _title(plan), objective)
+    shown = view(stream, title(plan), objective)
     with stop_on_signals(stop, shown.said, grace=grace), shown:
         return run(shown, stop)
 
@@ -177,10 +175,11 @@ def _start(
     return run(plan, record, backend, observer, stop, grace=grace)
 
 
-def _title(plan: TrainingPlan | TuningPlan) -> str:
+def title(plan: TrainingPlan | TuningPlan) -> str:
+    """Say what a run is about, for the line above its table."""
     if isinstance(plan, TrainingPlan):
         return plan.name
-    resource = f", resource {plan.min_resource} to {plan.max_resource}" if plan.max_resource else ""
+    resource = f", resource {plan.resource}" if plan.max_resource else ""
     return f"{plan.name}: {plan.goal} {plan.objective}, {plan.strategy}{resource}"
 
 
@@ -201,7 +200,7 @@ def view(stream: PatientStream, title: str, objective: str) -> LineView | LiveVi
     return LineView(stream)
 
 
-def _conclude(document: Mapping[str, Any], lines: Callable[[Mapping[str, Any]], Sequence[str]]) -> None:
+def conclude(document: Mapping[str, Any], lines: Callable[[Mapping[str, Any]], Sequence[str]]) -> None:
     """Tell how a run ended, if anybody still reads; the exit code tells it in any case."""
     try:
         if place().json:

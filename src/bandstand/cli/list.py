@@ -23,7 +23,7 @@ def command(as_json: bool) -> int:
     from bandstand.runs.record import Record
     from bandstand.runs.views import jobs
 
-    with Record.open(place().folder) as record:
+    with Record.open_to_read(place().folder) as record:
         found = jobs(record)
         if as_json:
             put_json(found)

@@ -125,6 +125,7 @@ class Picture:
         best = snapshot.best.name if snapshot.best else None
         columns = [
             Column("job", right=True, least=4),
+            Column("definition", drop=2),
             Column("hosts", right=True, drop=2, least=5),
             Column("iteration", right=True, least=9),
             Column("rung", drop=1, least=8),
@@ -135,6 +136,7 @@ class Picture:
         cells = [
             (
                 str(row.number),
+                row.definition,
                 str(row.hosts),
                 str(row.reports),
                 row.rung,

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bandstand.cli.pick import kind_option, pick
 from bandstand.cli.place import home_option, json_option, place
 
 if TYPE_CHECKING:
     from bandstand.backends.backend import LogLine
+    from bandstand.runs.jobs import Kind
     from bandstand.runs.record import Record
 
 Line = tuple[str, "LogLine"]
@@ -28,11 +30,12 @@ _OVER = ("Completed", "Failed", "Stopped")
 
 @click.command("logs", short_help="Print what the hosts of a job printed.")
 @click.argument("job", metavar="[JOB]", required=False)
+@kind_option
 @click.option("-f", "--follow", is_flag=True, help="Go on until the job has ended.")
 @click.option("--host", metavar="HOST", help="Only the lines of this host, as they are: algo-1, algo-2, ...")
 @json_option
 @home_option
-def command(job: str | None, follow: bool, host: str | None, as_json: bool) -> int:
+def command(job: str | None, kind: Kind | None, follow: bool, host: str | None, as_json: bool) -> int:
     """Print the log lines of a job by its name, in order of time; without JOB, of the newest one.
 
     Lines of a job with several hosts start with the host; those of a tuning job start with the training
@@ -43,14 +46,13 @@ def command(job: str | None, follow: bool, host: str | None, as_json: bool) -> i
       bandstand logs direct-marketing --follow
       bandstand logs direct-marketing-007-ab2e9b77 --host algo-2
     """
-    from bandstand.cli.pick import newest
     from bandstand.runs.record import Record
     from bandstand.runs.views import show
 
-    with Record.open(place().folder) as record:
-        name = job or newest(record)
-        document = show(record, name)
-        tuning = document["kind"] == "tuning"
+    with Record.open_to_read(place().folder) as record:
+        name, kind = pick(record, job, kind)
+        document = show(record, name, kind)
+        tuning = kind == "tuning"
         if not tuning:
             several = host is None and len(document["hosts"]) > 1
             lines = _lines_of(record, name, host, follow)
@@ -87,7 +89,7 @@ def _merged(record: Record, name: str, host: str | None) -> Iterator[Line]:
     """Give the lines of all training jobs of a tuning job, in order of time."""
     from bandstand.runs.views import show
 
-    jobs = [row["name"] for row in show(record, name)["training_jobs"]]
+    jobs = [row["name"] for row in show(record, name, "tuning")["training_jobs"]]
     return heapq.merge(*(_lines_of(record, job, host, False) for job in jobs), key=lambda item: item[1].time)
 
 
@@ -101,7 +103,7 @@ def _followed(record: Record, name: str, host: str | None) -> Iterator[Line]:
     try:
         over = False
         while not over or any(reader.is_alive() for reader in readers.values()) or not lines.empty():
-            document = show(record, name)
+            document = show(record, name, "tuning")
             over = document["status"] in _OVER
             for job in (row["name"] for row in document["training_jobs"]):
                 if job not in readers:
@@ -133,7 +135,7 @@ def _read(
     from bandstand.runs.views import log_lines
 
     try:
-        with Record.open(home) as record:
+        with Record.open_to_read(home) as record:
             for line in log_lines(record, job, host, follow=True, stopped=stopped.is_set):
                 lines.put((job, line))
     except Exception as error:  # noqa: BLE001 - raised by the thread that prints

@@ -7,12 +7,13 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from bandstand.cli.patient import PatientStream
-from bandstand.report import Page
+if TYPE_CHECKING:
+    from bandstand.cli.patient import PatientStream
+    from bandstand.report import Page
 
 
 def page(stream: TextIO | PatientStream | None = None) -> Page:
@@ -22,6 +23,8 @@ def page(stream: TextIO | PatientStream | None = None) -> Page:
         stream: Where the text goes; by default standard output. Only on a terminal is text cut to the width
             and coloured; `NO_COLOR` (https://no-color.org) is heeded.
     """
+    from bandstand.report import Page
+
     stream = sys.stdout if stream is None else stream
     terminal = stream.isatty()
     return Page(

@@ -2,23 +2,49 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
 
 from bandstand.errors import InputError
 
 if TYPE_CHECKING:
+    from bandstand.runs.jobs import Kind
     from bandstand.runs.record import Record
 
+Function = TypeVar("Function", bound=Callable[..., Any])
 
-def newest(record: Record) -> str:
-    """Give the name of the job that was created last.
+
+def kind_option(function: Function) -> Function:
+    """Add `--kind` to a verb that takes the name of a job."""
+    return click.option(
+        "--kind",
+        type=click.Choice(["training", "tuning"]),
+        help="Which job is meant, where a training job and a tuning job have the same name.",
+    )(function)
+
+
+def pick(record: Record, job: str | None, kind: Kind | None) -> tuple[str, Kind]:
+    """Give name and kind of the job that a verb is about.
+
+    Args:
+        record: The store.
+        job: Its name; None for the job that was created last.
+        kind: Of which kind it is; None where nobody has said.
 
     Raises:
-        InputError: There is no job at all.
+        InputError: There is no such job, or one of each kind; or there is no job at all.
     """
+    from bandstand.runs.finding import find
     from bandstand.runs.views import jobs
 
-    found = jobs(record)
+    if job is not None:
+        named = find(record, job, kind)
+        return named.name, named.kind
+    found = [each for each in jobs(record) if kind in (None, each["kind"])]
     if not found:
-        raise InputError(f"There are no jobs in {record.home} yet. Start one with: bandstand tune job.toml")
-    return str(max(enumerate(found), key=lambda item: (item[1]["created"] or "", item[0]))[1]["name"])
+        what = f"{kind} jobs" if kind else "jobs"
+        raise InputError(f"There are no {what} in {record.home} yet. Start one with: bandstand tune job.toml")
+    newest = max(enumerate(found), key=lambda item: (item[1]["created"] or "", item[0]))[1]
+    return newest["name"], newest["kind"]

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bandstand.cli.job_options import change_options, load_plan, on_option
+from bandstand.cli.job_options import bucket_option, change_options, check_bucket, load_plan, on_option
 from bandstand.cli.place import home_option, json_option
 from bandstand.errors import InputError, PlanError
-from bandstand.hyperparameters import nearest
-from bandstand.request.abilities import CONTAINERS
+from bandstand.request.abilities import CONTAINERS, SAGEMAKER
 
 if TYPE_CHECKING:
     from bandstand.hyperparameter_schema import Schema
@@ -27,13 +26,16 @@ if TYPE_CHECKING:
     "--hyperparameters",
     "program",
     metavar="PROGRAM",
-    help="Instead of a plan: the hyperparameters of a built-in (xgboost) or of a script, without running it.",
+    help="Instead of a plan: the hyperparameters of a built-in (xgboost, horovod) or of a script, not run.",
 )
 @change_options(tuning=True)
 @on_option
+@bucket_option
 @json_option
 @home_option
-def command(job: Path | None, program: str | None, on: str, as_json: bool, **changes: Any) -> int:
+def command(
+    job: Path | None, program: str | None, on: str, bucket: str | None, as_json: bool, **changes: Any
+) -> int:
     """Check JOB and print the request that it makes, without running anything.
 
     JOB is a job file (TOML) or a CreateTrainingJob or CreateHyperParameterTuningJob document (JSON).
@@ -46,10 +48,12 @@ def command(job: Path | None, program: str | None, on: str, as_json: bool, **cha
       bandstand plan job.toml
       bandstand plan job.toml --jobs 10 > request.json
       bandstand plan request.json --json
+      bandstand plan job.toml --on sagemaker
       bandstand plan --hyperparameters xgboost
     """
+    check_bucket(bucket, on)
     if job is not None and program is None:
-        _put_request(load_plan(job, changes, on=on), on)
+        _put_request(load_plan(job, changes, on=on), on, bucket)
     elif program is not None and job is None:
         _put_hyperparameters(program, as_json=as_json)
     else:
@@ -57,7 +61,7 @@ def command(job: Path | None, program: str | None, on: str, as_json: bool, **cha
     return 0
 
 
-def _put_request(plan: Plan, on: str) -> None:
+def _put_request(plan: Plan, on: str, bucket: str | None) -> None:
     from bandstand.cli.output import put_json, tell
 
     for note in plan.notes:
@@ -67,6 +71,13 @@ def _put_request(plan: Plan, on: str) -> None:
 
         for need in container_needs(plan, os.environ):
             tell(f"note: {need}")
+    if on == SAGEMAKER.name:
+        from bandstand.cli.sagemaker import cost, placed
+
+        placement = placed(plan, bucket)
+        for note in (*placement.notes, cost(plan)):
+            tell(f"note: {note}")
+        plan = placement.plan
     request = json.loads(plan.document)
     local = list(_local_addresses(request))
     if local:
@@ -89,6 +100,7 @@ def _put_hyperparameters(program: str, *, as_json: bool) -> None:
 def _declared(program: str) -> Schema:
     """Give what a built-in or a script declares, from the file beside it."""
     from bandstand.cli.output import tell
+    from bandstand.hyperparameters import nearest
     from bandstand.request.findings import Findings
     from bandstand.request.program import BUILT_INS
     from bandstand.request.program_schema import built_in, of_script

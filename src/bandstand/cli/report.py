@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
+from bandstand.cli.pick import kind_option, pick
 from bandstand.cli.place import home_option, json_option, place
+
+if TYPE_CHECKING:
+    from bandstand.runs.jobs import Kind
 
 
 @click.command("report", short_help="Report a tuning job's results, best jobs first.")
 @click.argument("job", metavar="[JOB]", required=False)
+@kind_option
 @click.option(
     "--what-if",
     "changes",
@@ -18,7 +25,7 @@ from bandstand.cli.place import home_option, json_option, place
 )
 @json_option
 @home_option
-def command(job: str | None, changes: tuple[str, ...], as_json: bool) -> int:
+def command(job: str | None, kind: Kind | None, changes: tuple[str, ...], as_json: bool) -> int:
     """Report the results of a job by its name; without JOB, of the newest one.
 
     For a tuning job: the best job and its hyperparameters, what early stopping saved, how jobs ended, and
@@ -37,28 +44,29 @@ def command(job: str | None, changes: tuple[str, ...], as_json: bool) -> int:
       bandstand report direct-marketing --what-if max_resource=60
     """
     from bandstand.cli.output import page, put_json, put_lines
-    from bandstand.cli.pick import newest
     from bandstand.report import report_document, report_text, training_text, what_if_text
     from bandstand.runs.record import Record
     from bandstand.runs.views import show
     from bandstand.runs.what_if import what_if
 
-    with Record.open(place().folder) as record:
-        document = show(record, job or newest(record))
+    with Record.open_to_read(place().folder) as record:
+        name, kind = pick(record, job, kind)
+        document = show(record, name, kind)
         if changes:
-            comparison = what_if(record, document["name"], changes)
+            comparison = what_if(record, name, changes, kind=kind)
             if as_json:
                 put_json(comparison)
             else:
                 put_lines(what_if_text(page(), comparison))
             return 0
-        if document["kind"] == "training":
+        if kind == "training":
             if as_json:
                 put_json(document)
             else:
                 put_lines(training_text(page(), document))
             return 0
-        points = {row["name"]: show(record, row["name"])["metrics"] for row in document["training_jobs"]}
+        names = [row["name"] for row in document["training_jobs"]]
+        points = {each: show(record, each, "training")["metrics"] for each in names}
         if as_json:
             put_json(report_document(document, points))
         else:

@@ -20,6 +20,29 @@ _NAMES = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM", signal.SIGHUP: "SI
 
 
 @contextmanager
+def leave_on_signals(stop: StopFlag) -> Iterator[None]:
+    """Turn signals into the wish to leave while the body runs: the job goes on without whoever watched it.
+
+    A second Ctrl-C leaves by KeyboardInterrupt, should the loop itself be stuck.
+
+    Args:
+        stop: What the loop looks at.
+    """
+
+    def on_signal(number: int, _frame: FrameType | None) -> None:
+        if stop.asked and number == signal.SIGINT:
+            raise KeyboardInterrupt
+        stop.ask()
+
+    before = {number: signal.signal(number, on_signal) for number in _NAMES}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
 def stop_on_signals(stop: StopFlag, say: Callable[[str], None], *, grace: float) -> Iterator[None]:
     """Turn signals into stop requests while the body runs.
 

@@ -8,9 +8,11 @@ from pathlib import Path
 import click
 
 from bandstand.cli.place import Folder, Place
-from bandstand.hyperparameters import nearest
 
-VERBS = ("build", "push", "plan", "train", "tune", "list", "show", "logs", "stop", "report", "clean")
+VERBS = (
+    *("build", "push", "plan", "train", "tune", "local"),
+    *("list", "show", "logs", "stop", "interrupt", "report", "clean"),
+)
 """Names of the verbs, in the order in which a user meets them; each is the module of that name."""
 
 
@@ -37,6 +39,8 @@ class Verbs(click.Group):
             click.UsageError: There is no such verb; the message names the nearest.
         """
         if args and args[0] not in VERBS and not args[0].startswith("-"):
+            from bandstand.hyperparameters import nearest
+
             near = nearest(args[0], VERBS)
             hint = f"Did you mean '{near}'?" if near else f"There are: {', '.join(VERBS)}."
             raise click.UsageError(f"There is no verb '{args[0]}'. {hint}", ctx)

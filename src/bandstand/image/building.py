@@ -131,7 +131,10 @@ def _before(recipe: Recipe) -> list[tuple[str, ...]]:
     folder = recipe.folder / "docker"
     arguments = dict(recipe.arguments)
     toolkit = ["--toolkit"] if arguments.get("TOOLKIT") else []
-    wheels: Sequence[str] = (sys.executable, str(folder / "wheels.py"), recipe.stage or "all", *toolkit)
+    accelerator = arguments.get("ACCELERATOR")
+    kind = ["--accelerator", accelerator] if accelerator else []
+    stage = recipe.stage or "all"
+    wheels: Sequence[str] = (sys.executable, str(folder / "wheels.py"), stage, *toolkit, *kind)
     return [(str(folder / "base.sh"), BASE), tuple(map(os.fspath, wheels))]
 
 

@@ -11,9 +11,10 @@ from typing import Any, TypeVar
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
+from bandstand.backends.sagemaker.refusals import NO_REGION
 from bandstand.errors import InputError
 from bandstand.image.push_plan import PushPlan
-from bandstand.image.refusals import NO_REGION, from_aws
+from bandstand.image.refusals import from_aws
 
 _Answer = TypeVar("_Answer")
 

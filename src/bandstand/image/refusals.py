@@ -2,47 +2,15 @@
 
 from __future__ import annotations
 
-from botocore.exceptions import (
-    ClientError,
-    CredentialRetrievalError,
-    HTTPClientError,
-    NoCredentialsError,
-    NoRegionError,
-    PartialCredentialsError,
-    ProfileNotFound,
-    SSOTokenLoadError,
-    TokenRetrievalError,
-    UnauthorizedSSOTokenError,
-)
-from botocore.exceptions import (
-    ConnectionError as AwsConnectionError,
-)
-
+from bandstand.backends.sagemaker import refusals
+from bandstand.backends.sagemaker.refusals import NETWORK, code_of, words_of
 from bandstand.errors import InputError, PlatformError
 from bandstand.image.docker_command import CommandError
 from bandstand.image.push_plan import PushPlan
 
-NO_REGION = "No region is set: --region eu-central-1, AWS_REGION, or 'aws configure set region eu-central-1'."
-_NO_CREDENTIALS = (
-    "No AWS credentials are found. Log in (aws sso login, aws configure), or set AWS_ACCESS_KEY_ID and "
-    "AWS_SECRET_ACCESS_KEY; --profile names one of several."
-)
-_EXPIRED = "The AWS session has expired. Log in again (aws sso login), or renew the temporary credentials."
-_NETWORK = "Look at the connection, a proxy (HTTPS_PROXY), a VPN, and whether {region} is the right region."
-
 _BY_CODE = {
-    "ExpiredToken": _EXPIRED,
-    "ExpiredTokenException": _EXPIRED,
-    "RequestExpired": f"{_EXPIRED} If they are new, this machine's clock is wrong.",
-    "UnrecognizedClientException": "AWS does not know these credentials: they are mistyped, deleted, or of "
-    "another partition than the region {region}.",
-    "InvalidClientTokenId": "AWS does not know these credentials: they are mistyped or deleted.",
-    "InvalidSignatureException": "AWS refuses the signature: the secret key is mistyped, or this clock is "
-    "wrong.",
-    "SignatureDoesNotMatch": "AWS refuses the signature: the secret key is mistyped, or this clock is wrong.",
     "LimitExceededException": "The account's quota of ECR is used up. Push to a repository that is there "
     "(--repository NAME), remove what nobody needs, or ask for more in Service Quotas.",
-    "ThrottlingException": "AWS asks to slow down; try again in a minute.",
     "KmsException": "The key that encrypts the repository cannot be used; look at its policy in KMS.",
 }
 _BY_WORDS = (
@@ -86,7 +54,7 @@ _BY_WORDS = (
             "network is unreachable",
         ),
         "The registry cannot be reached. "
-        + _NETWORK
+        + NETWORK
         + " What was pushed is kept; the next push goes on from there.",
     ),
     (
@@ -107,31 +75,10 @@ def from_aws(error: Exception, plan: PushPlan, doing: str) -> InputError | Platf
     Returns:
         The error to raise; an InputError where the request lacks something.
     """
-    lost = (TokenRetrievalError, SSOTokenLoadError, UnauthorizedSSOTokenError, CredentialRetrievalError)
-    if isinstance(error, ClientError):
-        return PlatformError(_from_client(error, plan, doing))
-    if isinstance(error, NoRegionError):
-        return InputError(NO_REGION)
-    if isinstance(error, ProfileNotFound):
-        return InputError(f"{error}. 'aws configure list-profiles' lists those that there are.")
-    if isinstance(error, PartialCredentialsError):
-        return InputError(f"{error}. {_NO_CREDENTIALS}")
-    if isinstance(error, NoCredentialsError):
-        return InputError(_NO_CREDENTIALS)
-    if isinstance(error, lost):
-        return InputError(f"{error}. {_EXPIRED}")
-    if isinstance(error, HTTPClientError | AwsConnectionError):
-        return PlatformError(f"ECR cannot be reached ({error}). {_NETWORK.format(region=plan.region)}")
-    return PlatformError(f"{doing} failed: {error}")
-
-
-def _from_client(error: ClientError, plan: PushPlan, doing: str) -> str:
-    code, said = error.response["Error"].get("Code", ""), error.response["Error"].get("Message", "")
-    advice = _BY_CODE.get(code, "")
-    if "AccessDenied" in code or code in ("UnauthorizedOperation", "403"):
-        advice = f"The user or role needs {doing} on {plan.repository} in {plan.region}."
-    text = f"AWS refused {doing}: {said or 'no reason given'} ({code})."
-    return f"{text} {advice.replace('{region}', plan.region)}".strip()
+    code = code_of(error)
+    if code in _BY_CODE:
+        return PlatformError(f"AWS refused {doing}: {words_of(error)} ({code}). {_BY_CODE[code]}")
+    return refusals.from_aws(error, f"{doing} on {plan.repository}", plan.region)
 
 
 def from_docker(error: CommandError, plan: PushPlan) -> PlatformError:

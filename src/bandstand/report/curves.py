@@ -10,24 +10,10 @@ from bandstand.report.page import Page, sparkline
 from bandstand.report.quantities import count, metric
 from bandstand.report.savings import savings_lines
 from bandstand.report.table import Column, facts, table
-from bandstand.report.training import end_sentence, objective_values
-from bandstand.report.tuning import best_lines, ended_word, tally
+from bandstand.report.training import end_sentence, metric_curve, objective_values
+from bandstand.report.tuning import best_lines, definitions_lines, ended_word, objective_title, ranked, tally
 
 Document = Mapping[str, Any]
-
-
-def ranked(job: Document) -> list[Document]:
-    """Order a tuning job's training jobs: best objective first, then those without one, by number."""
-    sign = -1.0 if job["objective"]["goal"].lower() == "maximize" else 1.0
-    rows: Sequence[Document] = job["training_jobs"]
-    return sorted(
-        rows,
-        key=lambda row: (
-            row["final_objective"] is None,
-            sign * (row["final_objective"] or 0.0),
-            row["number"],
-        ),
-    )
 
 
 def report_document(job: Document, points: Mapping[str, Sequence[Document]]) -> dict[str, Any]:
@@ -41,12 +27,12 @@ def report_document(job: Document, points: Mapping[str, Sequence[Document]]) -> 
         What `show` gives of the whole job, `ends` (how many jobs ended in which way) and `jobs`, best first,
         each with its `curve`: pairs of iteration and objective value.
     """
-    objective = job["objective"]["name"]
     return {
         "name": job["name"],
         "kind": job["kind"],
         "status": job["status"],
         "objective": job["objective"],
+        "definitions": job["definitions"],
         "best": job.get("best"),
         "savings": job.get("savings"),
         "billable_seconds": job.get("billable_seconds"),
@@ -56,11 +42,7 @@ def report_document(job: Document, points: Mapping[str, Sequence[Document]]) -> 
             {
                 **{key: row.get(key) for key in _KEPT},
                 "why": end_sentence(row) or None,
-                "curve": [
-                    [point["iteration"], point["value"]]
-                    for point in points.get(row["name"], ())
-                    if point["name"] == objective
-                ],
+                "curve": [[*pair] for pair in metric_curve(points.get(row["name"], ()), row["objective"])],
             }
             for row in ranked(job)
         ],
@@ -75,6 +57,8 @@ _OTHERS = 64
 _KEPT = (
     "name",
     "number",
+    "definition",
+    "objective",
     "status",
     "hyperparameters",
     "iterations",
@@ -94,30 +78,28 @@ def report_text(page: Page, job: Document, points: Mapping[str, Sequence[Documen
         job: The tuning job as `bandstand show --json` gives it.
         points: The `metrics` of each training job, by its name.
     """
-    objective = job["objective"]
     lines = [
         f"{page.paint(job['name'], 'bold')}  {page.status(job['status'])}  {tally(job['training_jobs'])}",
         "",
         *best_lines(page, job),
     ]
-    savings = savings_lines(page, job)
-    if savings:
-        lines += ["", *savings]
+    for part in (definitions_lines(page, job), savings_lines(page, job)):
+        lines += ["", *part] if part else []
     ends = _ends(job)
     if ends:
         lines += ["", page.paint("how jobs ended", "bold")]
         lines += facts(page, [(how, count(number, "job")) for how, number in ends.items()])
     if job["training_jobs"]:
-        title = f"jobs, best first, with {objective['name']} by iteration"
+        title = f"jobs, best first, with {objective_title(job)} by iteration"
         lines += ["", page.paint(title, "bold"), *_curves(page, job, points)]
     return lines
 
 
 def _curves(page: Page, job: Document, points: Mapping[str, Sequence[Document]]) -> list[str]:
-    objective = job["objective"]["name"]
     columns = [
         Column("place", right=True, drop=1),
         Column("no.", right=True),
+        Column("definition", drop=5),
         Column("state", least=10, paint=page.status, drop=3),
         Column("iterations", right=True, drop=2),
         Column("objective", right=True),
@@ -125,7 +107,8 @@ def _curves(page: Page, job: Document, points: Mapping[str, Sequence[Document]])
         Column("ended", drop=4),
     ]
     found = [
-        objective_values(points.get(row["name"], ()), objective).get(objective, []) for row in ranked(job)
+        objective_values(points.get(row["name"], ()), row["objective"]).get(row["objective"], [])
+        for row in ranked(job)
     ]
     values = [value for curve in found for value in curve]
     # One scale for all, so that curves can be compared: as high as the values, as long as the iterations.
@@ -139,6 +122,7 @@ def _curves(page: Page, job: Document, points: Mapping[str, Sequence[Document]])
             (
                 str(place) if row["final_objective"] is not None else "-",
                 str(row["number"]),
+                row["definition"] or "",
                 row["status"],
                 f"{row['iterations']:,}",
                 metric(row["final_objective"]),

@@ -24,9 +24,19 @@ def savings_lines(page: Page, job: Document) -> list[str]:
     Returns:
         Lines of text; none before the first report.
     """
+    title, told = savings_facts(job)
+    return [page.paint(title, "bold"), *facts(page, told)] if told else []
+
+
+def savings_facts(job: Document) -> tuple[str, list[tuple[str, str]]]:
+    """Tell the same as a title, and facts of a name and a value each; none before the first report.
+
+    Args:
+        job: The tuning job as `bandstand show --json` gives it.
+    """
     savings = job.get("savings") or {}
     if not job["training_jobs"] or not savings.get("run"):
-        return []
+        return "", []
     if _hyperband(job):
         stops, by = _rungs(job, savings), "saved_by_rungs"
     elif job.get("early_stopping") == "Auto":
@@ -39,7 +49,7 @@ def savings_lines(page: Page, job: Document) -> list[str]:
         ("billable time", duration(job.get("billable_seconds"))),
         ("instance time", _instances(job)),
     ]
-    return [page.paint("early stopping" if by else "cost", "bold"), *facts(page, [*iterations, *cost])]
+    return "early stopping" if by else "cost", [*iterations, *cost]
 
 
 def _hyperband(job: Document) -> bool:
@@ -49,11 +59,12 @@ def _hyperband(job: Document) -> bool:
 def _rungs(job: Document, savings: Document) -> list[tuple[str, str]]:
     rungs = {int(rung): number for rung, number in (savings.get("stopped_at") or {}).items()}
     places = ", ".join(f"{number} at rung {rung}" for rung, number in sorted(rungs.items()))
-    most = (job.get("limits") or {}).get("max_resource")
+    most = {each.get("max_resource") for each in job["definitions"]}
+    after = f", after {most.pop()} iterations" if len(most) == 1 else ""
     reached = savings.get("reached_max_resource") or 0
     return [
         ("stopped early", f"{count(sum(rungs.values()), 'job')}: {places}" if rungs else "no job"),
-        ("at MaxResource", f"{count(reached, 'job')}, after {most} iterations" if reached else "no job"),
+        ("at MaxResource", f"{count(reached, 'job')}{after}" if reached else "no job"),
     ]
 
 
@@ -97,5 +108,8 @@ def _part(number: int, asked: int) -> str:
 
 def _instances(job: Document) -> str:
     billable, instances = job.get("billable_seconds"), job.get("instance_seconds")
-    hosts = f" ({instances // billable} hosts)" if billable and instances and instances > billable else ""
-    return duration(instances) + hosts
+    # Training jobs of one definition have the same number of hosts; those of several need not.
+    one = len(job["definitions"]) == 1
+    if one and billable and instances and instances > billable:
+        return f"{duration(instances)} ({instances // billable} hosts)"
+    return duration(instances)

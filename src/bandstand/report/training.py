@@ -24,7 +24,7 @@ def training_text(page: Page, job: Document) -> list[str]:
     """
     lines = [
         f"{page.paint(job['name'], 'bold')}  {page.status(job['status'])}",
-        *facts(page, _facts(page, job)),
+        *facts(page, training_facts(page, job)),
     ]
     for title, part in (
         ("hosts", _hosts(page, job)),
@@ -63,20 +63,42 @@ def objective_values(points: Sequence[Document], name: str | None = None) -> dic
         points: `metrics` of `bandstand show --json`; points without a finite value are passed over.
         name: The one metric that is wanted, or None for all.
     """
-    curves: dict[str, list[tuple[int, float]]] = {}
-    for point in points:
-        if point["value"] is not None and name in (None, point["name"]):
-            curves.setdefault(point["name"], []).append((point["iteration"], point["value"]))
-    return {metric_name: [value for _, value in sorted(curve)] for metric_name, curve in curves.items()}
+    names = dict.fromkeys(point["name"] for point in points if name in (None, point["name"]))
+    curves = {each: [value for _, value in metric_curve(points, each) if value is not None] for each in names}
+    return {each: values for each, values in curves.items() if values}
 
 
-def _facts(page: Page, job: Document) -> list[tuple[str, str]]:
+def metric_curve(points: Sequence[Document], name: str) -> list[tuple[int, float | None]]:
+    """One metric by iteration: what the first host that prints it said last of each.
+
+    Args:
+        points: `metrics` of `bandstand show --json`.
+        name: The metric.
+    """
+    own = [point for point in points if point["name"] == name]
+    return sorted(
+        {each["iteration"]: each["value"] for each in own if each["host"] == own[0]["host"]}.items()
+    )
+
+
+def training_facts(page: Page, job: Document) -> list[tuple[str, str]]:
+    """Tell what became of a training job, in facts of a name and a value each.
+
+    Args:
+        page: What the facts are laid out on.
+        job: The job as `bandstand show --json` gives it.
+
+    Returns:
+        Facts in order; one whose value is empty is not to be shown.
+    """
     detail = job.get("secondary_status")
     reason = end_sentence(job)
     return [
         ("tuning job", job.get("tuning_job") or ""),
+        ("definition", job.get("definition") or ""),
         ("state", f"{job['status']}, {detail}" if detail and detail != job["status"] else ""),
         ("stopped because" if job.get("stop") else "failed because", reason),
+        ("attempts", str(job["attempts"]) if job.get("attempts", 1) > 1 else ""),
         ("iterations", f"{job['iterations']:,}" if job.get("iterations") else ""),
         ("final objective", metric(job["final_objective"]) if job.get("final_objective") is not None else ""),
         ("started", moment(job.get("started"))),

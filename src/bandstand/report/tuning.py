@@ -17,11 +17,13 @@ _ENDS = {
     "max_resource": "at MaxResource",
     "user": "on request",
     "runtime": "at its time limit",
+    "wait": "at its waiting limit",
     "owner": "without a launcher",
     "failures": "as none succeeded",
     "target": "at the target",
     "not_improving": "as nothing improved",
     "converged": "at convergence",
+    "amt": "by AMT",
 }
 
 
@@ -37,12 +39,11 @@ def tuning_text(page: Page, job: Document) -> list[str]:
     """
     lines = [
         f"{page.paint(job['name'], 'bold')}  {page.status(job['status'])}",
-        *facts(page, _facts(page, job)),
+        *facts(page, tuning_facts(job)),
     ]
     lines += ["", *best_lines(page, job)]
-    savings = savings_lines(page, job)
-    if savings:
-        lines += ["", *savings]
+    for part in (definitions_lines(page, job), savings_lines(page, job)):
+        lines += ["", *part] if part else []
     rows = job["training_jobs"]
     if rows:
         lines += ["", page.paint("training jobs", "bold"), *jobs_table(page, job, rows)]
@@ -65,8 +66,9 @@ def summary_text(page: Page, job: Document) -> list[str]:
         *facts(page, _end(job)),
     ]
     lines += ["", *best_lines(page, job)]
-    savings = savings_lines(page, job)
-    return [*lines, "", *savings] if savings else lines
+    for part in (definitions_lines(page, job), savings_lines(page, job)):
+        lines += ["", *part] if part else []
+    return lines
 
 
 def best_lines(page: Page, job: Document) -> list[str]:
@@ -79,7 +81,8 @@ def best_lines(page: Page, job: Document) -> list[str]:
         return [page.paint("best job", "bold"), *paragraph(page, sentence)]
     head = f"{page.paint('best job', 'bold')}  {page.paint(best['name'], 'green')}"
     known = [
-        (job["objective"]["name"], metric(best["final_objective"])),
+        ("definition", best.get("definition") or ""),
+        (best["objective"] or job["objective"]["name"], metric(best["final_objective"])),
         ("iterations", f"{best['iterations']:,}"),
         ("model", best.get("model") or ("not written yet" if not _over(best) else "none was written")),
     ]
@@ -89,6 +92,45 @@ def best_lines(page: Page, job: Document) -> list[str]:
         *facts(page, known),
         *([page.paint("  hyperparameters", "dim"), *settings] if settings else []),
     ]
+
+
+def definitions_lines(page: Page, job: Document) -> list[str]:
+    """Tell what became of each definition, of several; nothing where there is one."""
+    told = definition_facts(job)
+    return [page.paint("definitions", "bold"), *facts(page, told)] if told else []
+
+
+def definition_facts(job: Document) -> list[tuple[str, str]]:
+    """Tell the same in facts of a name and a value each.
+
+    Args:
+        job: The tuning job as `bandstand show --json` gives it.
+    """
+    told = []
+    for each in job["definitions"] if len(job["definitions"]) > 1 else ():
+        rows = [row for row in ranked(job) if row["definition"] == each["name"]]
+        words = [states(rows) or "none started"]
+        best = next((row for row in rows if row["status"] in ("Completed", "Stopped")), None)
+        if best is not None and best["final_objective"] is not None:
+            words.append(
+                f"best {each['objective']} {metric(best['final_objective'])}, of job {best['number']}"
+            )
+        told.append((str(each["name"]), "; ".join(words)))
+    return told
+
+
+def ranked(job: Document) -> list[Document]:
+    """Order a tuning job's training jobs: best objective first, then those without one, by number."""
+    sign = -1.0 if job["objective"]["goal"].lower() == "maximize" else 1.0
+    rows: Sequence[Document] = job["training_jobs"]
+    return sorted(
+        rows,
+        key=lambda row: (
+            row["final_objective"] is None,
+            sign * (row["final_objective"] or 0.0),
+            row["number"],
+        ),
+    )
 
 
 def jobs_table(page: Page, job: Document, rows: Sequence[Document]) -> list[str]:
@@ -103,9 +145,10 @@ def jobs_table(page: Page, job: Document, rows: Sequence[Document]) -> list[str]
     columns = [
         Column("no.", right=True),
         Column("job", drop=2, least=max((len(row["name"]) for row in rows), default=0)),  # to be typed: uncut
+        Column("definition", drop=2),
         Column("state", least=10, paint=page.status),
         Column("iterations", right=True, drop=1),
-        Column(job["objective"]["name"], right=True),
+        Column(objective_title(job), right=True),
         Column("billable", right=True, drop=4),
         Column("instances", right=True, drop=5),
         Column("ended", drop=3),
@@ -114,6 +157,7 @@ def jobs_table(page: Page, job: Document, rows: Sequence[Document]) -> list[str]
         (
             str(row["number"]),
             row["name"],
+            row["definition"] or "",
             row["status"],
             f"{row['iterations']:,}",
             metric(row["final_objective"]),
@@ -126,16 +170,24 @@ def jobs_table(page: Page, job: Document, rows: Sequence[Document]) -> list[str]
     return table(page, columns, cells)
 
 
+def objective_title(job: Document) -> str:
+    """What stands above objectives: the metric, or a word for those of several definitions."""
+    names = {each["objective"] for each in job["definitions"]}
+    return str(job["objective"]["name"]) if len(names) == 1 else "objective"
+
+
 def ended_word(row: Document) -> str:
     """Say in a few words how a training job ended early: `at rung 9`, `at MaxResource`; empty otherwise."""
     stop = row.get("stop")
     if not stop:
         return "failed" if row["status"] == "Failed" else ""
     if stop["kind"] == "rung":
-        return f"at rung {stop['rung']}"
-    if stop["kind"] == "median":
-        return f"by the median, at {stop['rung']}"
-    return _ENDS.get(stop["kind"], str(stop["kind"]))
+        word = f"at rung {stop['rung']}"
+    elif stop["kind"] == "median":
+        word = f"by the median, at {stop['rung']}"
+    else:
+        word = _ENDS.get(stop["kind"], str(stop["kind"]))
+    return f"{word}, inferred" if stop.get("inferred") and stop["kind"] != "amt" else word
 
 
 def _over(row: Document) -> bool:
@@ -155,12 +207,21 @@ def states(rows: Sequence[Document]) -> str:
     return ", ".join(f"{number} {word}" for word, number in tally.items() if number)
 
 
-def _facts(page: Page, job: Document) -> list[tuple[str, str]]:
+def tuning_facts(job: Document) -> list[tuple[str, str]]:
+    """Tell what a tuning job is and how far it has come, in facts of a name and a value each.
+
+    Args:
+        job: The tuning job as `bandstand show --json` gives it.
+
+    Returns:
+        Facts in order; one whose value is empty is not to be shown.
+    """
     rows, limits = job["training_jobs"], job.get("limits") or {}
     objective = job["objective"]
     resource = ""
     if limits.get("max_resource"):
-        resource = f", resource {limits.get('min_resource') or 1} to {limits['max_resource']}"
+        most = dict.fromkeys(str(each.get("max_resource")) for each in job["definitions"])
+        resource = f", resource {limits.get('min_resource') or 1} to {' or '.join(most)}"
     median = ", early stopping by the median rule" if job.get("early_stopping") == "Auto" else ""
     asked = f" of {limits['jobs']}" if limits.get("jobs") else ""
     parallel = f"; {limits['parallel']} in parallel" if limits.get("parallel") else ""
@@ -169,7 +230,7 @@ def _facts(page: Page, job: Document) -> list[tuple[str, str]]:
         ("objective", f"{objective['goal']} {objective['name']}"),
         ("strategy", f"{job.get('strategy') or ''}{resource}{median}"),
         ("complete when", _criteria(limits)),
-        ("learned from", _warm_start(job.get("warm_start"))),
+        ("warm start", _warm_start(job.get("warm_start"))),
         (
             "jobs",
             f"{len(rows)}{asked} started: {states(rows)}{parallel}{seed}" if rows else f"none started{asked}",

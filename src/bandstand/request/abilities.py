@@ -18,6 +18,10 @@ class Abilities:
             found without it.
         lifted: Rules of the chapter of refusals that do not hold there.
         limits_hosts: Whether hosts have limits of their own, by `BANDSTAND_HOST_*` of the environment.
+        is_service: Whether SageMaker itself runs them: it takes every request of its API, and an address of
+            this machine means nothing to it.
+        buckets: The folder with the buckets of this machine's S3, for channels; None without it.
+        roots: The folders that a manifest's `file://` may reach; any, if there are none.
     """
 
     name: str
@@ -25,6 +29,9 @@ class Abilities:
     opens_images: bool
     lifted: frozenset[int] = frozenset()
     limits_hosts: bool = False
+    is_service: bool = False
+    buckets: str | None = None
+    roots: tuple[str, ...] = ()
 
 
 PROCESSES = Abilities("processes", "processes of this machine", opens_images=False)
@@ -36,5 +43,18 @@ CONTAINERS = Abilities(
     limits_hosts=True,
 )
 
-PLACES: Mapping[str, Abilities] = MappingProxyType({each.name: each for each in (PROCESSES, CONTAINERS)})
+SAGEMAKER = Abilities(
+    "sagemaker",
+    "instances of SageMaker, which cost money",
+    opens_images=True,
+    lifted=frozenset(range(601, 624)),
+    is_service=True,
+)
+
+LOCAL_PLACES: Mapping[str, Abilities] = MappingProxyType(
+    {each.name: each for each in (PROCESSES, CONTAINERS)}
+)
+"""The places on this machine, by name."""
+
+PLACES: Mapping[str, Abilities] = MappingProxyType({**LOCAL_PLACES, SAGEMAKER.name: SAGEMAKER})
 """Every place where this release runs jobs, by name."""

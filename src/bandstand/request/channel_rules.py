@@ -8,6 +8,15 @@ from typing import Any
 from bandstand.request.documents import Definition
 from bandstand.request.findings import Findings, Place, shown
 
+_SET_PIPE = "Set InputMode to Pipe, or prepare the data otherwise."
+# What to do where nothing is piped, as on this machine.
+_UNPACK = "Unpack the data, and take it out."
+_UNWRAP = "Unwrap the data, and take it out."
+_NAME_THE_FILES = (
+    "Set it to ManifestFile and name a list of the files, or to S3Prefix, and let the program read what "
+    "belongs to each; take AttributeNames out."
+)
+
 SOURCES = ("S3DataSource", "FileSystemDataSource", "DatasetSource")
 
 
@@ -61,17 +70,16 @@ def _check_mode(mode: str, channel: Mapping[str, Any], place: Place, findings: F
     source = channel.get("DataSource", {})
     bucket = source.get("S3DataSource", {})
     kind = bucket.get("S3DataType")
-    pipe = "Set InputMode to Pipe, or prepare the data otherwise."
-    if channel.get("CompressionType") == "Gzip" and mode != "Pipe":
-        where = (*place, "CompressionType")
-        findings.problem(408, where, f"Gzip with {mode}", "Gzip with Pipe only", pipe)
-    if channel.get("RecordWrapperType") == "RecordIO" and mode != "Pipe":
-        where = (*place, "RecordWrapperType")
-        findings.problem(408, where, f"RecordIO with {mode}", "RecordIO with Pipe only", pipe)
     data = (*place, "DataSource", "S3DataSource")
-    if kind == "AugmentedManifestFile" and mode != "Pipe":
-        where = (*data, "S3DataType")
-        findings.problem(408, where, f"{kind} with {mode}", f"{kind} with Pipe only", pipe)
+    only_piped = (
+        ((*place, "CompressionType"), channel.get("CompressionType"), "Gzip", _UNPACK),
+        ((*place, "RecordWrapperType"), channel.get("RecordWrapperType"), "RecordIO", _UNWRAP),
+        ((*data, "S3DataType"), kind, "AugmentedManifestFile", _NAME_THE_FILES),
+    )
+    for where, found, piped, without_pipe in only_piped:
+        if found == piped and mode != "Pipe":
+            fix = _SET_PIPE if findings.on.is_service else without_pipe
+            findings.problem(408, where, f"{piped} with {mode}", f"{piped} with Pipe only", fix)
     if kind == "AugmentedManifestFile" and not bucket.get("AttributeNames"):
         where = (*data, "AttributeNames")
         fix = "Name the attributes to read from each line."

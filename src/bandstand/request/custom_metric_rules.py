@@ -84,7 +84,7 @@ def _check_file(source: Path, file: str, function: str, place: Place, findings: 
         found = f"{path}, which is nested too deeply"
         findings.problem(422, place, found, "a file that Python can read", "Mend the file.")
         return
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: links that lead in a circle
         findings.problem(422, place, f"{path}: {error}", "a file that can be read", f"Mend {file}.")
         return
     if names is not None and function not in names:

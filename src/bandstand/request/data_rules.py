@@ -1,10 +1,13 @@
-"""Rules of the files that a job reads and writes on this machine (rules 423, 425 and 426)."""
+"""Rules of the files that a job reads and writes on this machine (rules 423 and 425 to 427)."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
+from bandstand.channels.data import ChannelData, DataError
+from bandstand.channels.objects import SCHEME, objects, split
+from bandstand.channels.source import find_source, no_objects
 from bandstand.errors import PlatformError
 from bandstand.hyperparameters import nearest
 from bandstand.request.channel_rules import channels
@@ -35,17 +38,46 @@ def check_data(definition: Definition, findings: Findings) -> None:
         where = (*place, "DataSource", "S3DataSource", "S3Uri")
         if uri is None or findings.doubtful(where):
             continue
-        path = _local(uri)
+        if findings.on.is_service and uri.startswith(SCHEME):
+            continue
+        path = _place(uri, findings.on.buckets)
         if path is None:
             fix = "Write file:// and the path from the root."
             findings.problem(423, where, uri, "a folder or file of this machine", fix)
             continue
-        _check_there(path, where, findings)
+        is_manifest = dig(channel, "DataSource", "S3DataSource", "S3DataType") == "ManifestFile"
+        if is_manifest or uri.startswith(SCHEME):
+            _check_data(uri if uri.startswith(SCHEME) else str(path), is_manifest, where, findings)
+        else:
+            _check_there(path, where, findings)
         for other, folder in written:
-            if folder.is_relative_to(path):
+            if not is_manifest and folder.is_relative_to(path):
                 fix = "Name another folder: the next job would read what this one wrote."
                 found = f"{folder}, in the channel {channel.get('ChannelName')}"
                 findings.problem(425, other, found, "a folder outside the channels", fix)
+
+
+def _place(uri: str, buckets: str | None) -> Path | None:
+    """Where a channel's files are on this machine; None if nowhere."""
+    if "\0" in uri or buckets is None or not uri.startswith(SCHEME):
+        return _local(uri)
+    return Path(os.path.realpath("/".join((buckets, *split(uri)))))
+
+
+def _check_data(place: str, is_manifest: bool, where: Place, findings: Findings) -> None:
+    """Check what a manifest lists, or that there is an object with a prefix."""
+    on = findings.on
+    try:
+        if is_manifest:
+            find_source(ChannelData(place, is_manifest, on.buckets, on.roots))
+        elif next(objects(str(on.buckets), place), None) is None:
+            raise no_objects(str(on.buckets), place)
+    except DataError as error:
+        for fault in error.faults:
+            findings.problem(427 if is_manifest else 423, where, fault.found, fault.allowed, fault.fix)
+    except OSError as error:
+        found = f"{place}: {error.strerror or error}"
+        findings.problem(423, where, found, "data that can be read", "Mend its rights.")
 
 
 def _local(uri: str) -> Path | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,11 +15,14 @@ from bandstand.request.service_model import TRAINING, TUNING
 CONFIG = ("HyperParameterTuningJobConfig",)
 """Where a tuning job's configuration stands."""
 
+ONE, SEVERAL = "TrainingJobDefinition", "TrainingJobDefinitions"
+"""Where its definition stands, or the list of them."""
+
 _NAMES = {"HyperParameterTuningJobName": TUNING, "TrainingJobName": TRAINING}
 _OTHER_SIGNS = {
     "HyperParameterTuningJobConfig": TUNING,
-    "TrainingJobDefinition": TUNING,
-    "TrainingJobDefinitions": TUNING,
+    ONE: TUNING,
+    SEVERAL: TUNING,
     "AlgorithmSpecification": TRAINING,
     "OutputDataConfig": TRAINING,
     "HyperParameters": TRAINING,
@@ -82,15 +85,21 @@ def definitions(operation: str, document: Mapping[str, Any]) -> list[Definition]
         return [Definition(document, (), static, ("HyperParameters",), {}, ())]
     found = []
     config = (*CONFIG, "ParameterRanges")
-    if "TrainingJobDefinition" in document:
-        body = document["TrainingJobDefinition"]
-        place: Place = ("TrainingJobDefinition",)
-        found.append(_definition(body, place, dig(document, *config) or {}, config))
-    for at, body in enumerate(document.get("TrainingJobDefinitions", [])):
-        place = ("TrainingJobDefinitions", at)
-        tuned = body.get("HyperParameterRanges", {})
-        found.append(_definition(body, place, tuned, (*place, "HyperParameterRanges")))
+    for place, body in bodies(document):
+        if place == (ONE,):
+            found.append(_definition(body, place, dig(document, *config) or {}, config))
+        else:
+            tuned = body.get("HyperParameterRanges", {})
+            found.append(_definition(body, place, tuned, (*place, "HyperParameterRanges")))
     return found
+
+
+def bodies(document: Mapping[str, Any]) -> Iterator[tuple[Place, Mapping[str, Any]]]:
+    """Yield the place and the members of each definition of a tuning job's request, in order."""
+    if ONE in document:
+        yield (ONE,), document[ONE]
+    for at, body in enumerate(document.get(SEVERAL, [])):
+        yield (SEVERAL, at), body
 
 
 def _definition(

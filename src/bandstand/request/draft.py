@@ -7,6 +7,9 @@ from typing import Any
 
 from bandstand.request.findings import Findings, Place
 
+ROLE = "arn:aws:iam::000000000000:role/none"
+"""Stands in the request where a job file names no role; no account has this number."""
+
 
 class Draft:
     """A request being written, member by member, each with the key it came from.

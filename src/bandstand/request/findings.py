@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bandstand.errors import Problem
+from bandstand.problem import Problem
 from bandstand.request.abilities import PROCESSES, Abilities
 from bandstand.request.rules import RULES
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from bandstand.host_variables import RANKS_PER_HOST, THREADS
 from bandstand.hyperparameters import decode
-from bandstand.request.custom_metric_rules import NAME, custom_metrics
+from bandstand.request.custom_metric_rules import NAME
 from bandstand.request.default_ranges import fill_ranges
 from bandstand.request.documents import CONFIG, Definition
-from bandstand.request.draft import Draft
+from bandstand.request.draft import ROLE, Draft
 from bandstand.request.findings import Findings, Place, shown
 from bandstand.request.job_ranges import add_ranges
 from bandstand.request.job_reading import dotted
@@ -19,11 +19,9 @@ from bandstand.request.job_schema import JobFile, as_text
 from bandstand.request.job_tuning import put_tuning
 from bandstand.request.naming import TRAINING_NAME, TUNING_NAME, legal_name
 from bandstand.request.program import BUILT_INS, HOROVOD_METRICS, is_aws_xgboost, line_pattern
+from bandstand.request.xgboost_metrics import reported_metrics
 
 IMAGE = "bandstand:latest"
-ROLE = "arn:aws:iam::000000000000:role/none"
-"""Stands in the request where a job file names no role; no account has this number."""
-
 CONTENT_TYPES = {"csv": "text/csv", "libsvm": "text/libsvm", "parquet": "application/x-parquet"}
 
 
@@ -70,6 +68,10 @@ def draft(job: JobFile, base: Path, stem: str, data: Mapping[str, Any], findings
     page.put(
         (*top, "StoppingCondition", "MaxRuntimeInSeconds"), job.stopping.job_seconds, "stopping.job_seconds"
     )
+    if job.stopping.spot_seconds is not None:
+        page.put((*top, "EnableManagedSpotTraining"), True, "stopping.spot_seconds")
+    wait = job.stopping.spot_seconds
+    page.put((*top, "StoppingCondition", "MaxWaitTimeInSeconds"), wait, "stopping.spot_seconds")
     if job.checkpoints is not None:
         page.put((*top, "CheckpointConfig", "S3Uri"), location(job.checkpoints, base), "checkpoints")
     _put_environment(page, job, top)
@@ -173,14 +175,7 @@ def _reported(job: JobFile, static: Mapping[str, str]) -> list[str]:
     """Return the metrics that a built-in reports beside the objective."""
     if decode(static.get("algorithm", "")) == "horovod":
         return [name for name in HOROVOD_METRICS if name.partition(":")[0] in ("train", *job.channels)]
-    value = decode(static.get("eval_metric", ""))
-    words = value if isinstance(value, list) else str(value).split(",")
-    channels = ["validation"] if "validation" in job.channels else []
-    if str(decode(static.get("train_metrics", "false"))).lower() in ("true", "1"):
-        channels.append("train")
-    names = [name for word in words if (name := str(word).strip())]
-    names += [function for _, function in custom_metrics(static) if function]
-    return [f"{channel}:{name}" for name in names for channel in channels]
+    return reported_metrics(static, job.channels, job.tuning.metric if job.tuning else None)
 
 
 def _put_channels(page: Draft, job: JobFile, top: Place, base: Path) -> None:

@@ -147,7 +147,9 @@ class Tuning(Table):
         default=False, description="Whether the tuning job is complete when the search has converged."
     )
     warm_start: list[str] | None = Field(
-        default=None, description="`bayesian`: names of 1 to 5 earlier tuning jobs to learn from."
+        default=None,
+        description="Names of 1 to 5 earlier tuning jobs to begin with; `bayesian` and `hyperband-tpe` learn "
+        "from them.",
     )
     warm_start_type: Literal["identical", "transfer"] = Field(
         default="identical",
@@ -197,6 +199,11 @@ class Stopping(Table):
     """How long jobs may run."""
 
     job_seconds: int = Field(default=86_400, description="One training job.")
+    spot_seconds: int | None = Field(
+        default=None,
+        description="Managed spot training: one training job with all its waiting and interruptions; not "
+        "less than `job_seconds`. Without it, no spot instances.",
+    )
     tuning_seconds: int | None = Field(default=None, description="The whole tuning job: 120 to 15768000.")
 
 

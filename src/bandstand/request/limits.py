@@ -19,6 +19,8 @@ LEAST_MEMORY = 6 << 20
 
 _UNITS = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([bkmgt]?)(?:i?b)?", re.IGNORECASE)
+_CORES = re.compile(r"[0-9]*\.?[0-9]+")
+_COUNT = re.compile(r"[0-9]{1,3}")
 _USERS = re.compile(r"[0-9]+(?::[0-9]+)?")
 
 Value = TypeVar("Value")
@@ -98,14 +100,14 @@ def _size(text: str) -> int:
 
 
 def _cores(text: str) -> float:
-    cores = float(text)
+    cores = float(text) if _CORES.fullmatch(text) else 0.0
     if not 0.01 <= cores <= 4096:
         raise ValueError(text)
     return cores
 
 
 def _count(text: str) -> int:
-    count = int(text)
+    count = int(text) if _COUNT.fullmatch(text) else -1
     if not 0 <= count <= 64:
         raise ValueError(text)
     return count

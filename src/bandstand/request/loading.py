@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from bandstand.request.planning import make_plan
 from bandstand.request.program_rules import check_program
 from bandstand.request.range_rules import check_count
 from bandstand.request.service_model import TRAINING, TUNING, in_order, request_shape
+from bandstand.request.service_rules import check_service
 from bandstand.request.shapes import check_shapes
 from bandstand.request.training_rules import check_definition, check_environments, check_tags
 from bandstand.request.tuning_rules import check_tuning
@@ -50,6 +51,8 @@ def load(
     seed: int | None = None,
     hosts: int | None = None,
     output: str | None = None,
+    buckets: Path | None = None,
+    roots: Sequence[Path] = (),
 ) -> Plan:
     """Read a request and check all of it.
 
@@ -63,6 +66,8 @@ def load(
         seed: Seed of the settings, instead of the job file's.
         hosts: Hosts per training job, instead of the job file's.
         output: Where models go, instead of the job file's; relative to the working folder.
+        buckets: The folder with the buckets of this machine's S3, so that channels may be `s3://`.
+        roots: The folders that a manifest's `file://` may reach; any, if there are none.
 
     Returns:
         A TuningPlan or a TrainingPlan.
@@ -72,9 +77,10 @@ def load(
         InputError: `on` is not a place where this release runs jobs.
     """
     if on not in PLACES:
-        known = " and ".join(PLACES)
+        known = ", ".join(PLACES)
         raise InputError(f"Jobs cannot run on {shown(on)}; this release runs them on {known}.")
-    where = PLACES[on]
+    stored = None if buckets is None else str(buckets)
+    where = replace(PLACES[on], buckets=stored, roots=tuple(str(root) for root in roots))
     if output and "://" not in output:
         output = str(Path(output).expanduser().absolute())
     options = {
@@ -170,7 +176,10 @@ def _checked(operation: str, document: Mapping[str, Any], findings: Findings) ->
         check_count(definition, operation == TUNING, findings)
         check_definition(definition, findings)
         check_channels(definition, findings)
-    check_local(operation, sound, findings)
+    if findings.on.is_service:
+        check_service(found, findings)
+    else:
+        check_local(operation, sound, findings)
     for definition in found:
         check_program(sound, definition, findings)
         check_hyperparameters(definition, findings)

@@ -22,12 +22,14 @@ class Refusal:
         allowed: What this release can run.
         fix: What to do.
         when: Tells for which values; always, if None.
+        from_buckets: Whether `s3://` is fine after all where this machine has an S3 of its own.
     """
 
     number: int
     allowed: str
     fix: str
     when: Callable[[object], bool] | None = None
+    from_buckets: bool = False
 
 
 def _elsewhere(value: object) -> bool:
@@ -43,7 +45,11 @@ def _own_folder(value: object) -> bool:
 
 
 _LOCAL = Refusal(
-    613, "file:// and an absolute path", "Copy what it holds here and name the copy.", _elsewhere
+    613,
+    "file:// and an absolute path",
+    "Copy what it holds here and name the copy.",
+    _elsewhere,
+    from_buckets=True,
 )
 _OUTPUT = Refusal(613, "file:// and an absolute path", "Name a folder of this machine.", _elsewhere)
 _PIPE = Refusal(611, "File or FastFile", "Set it to File.", _is("Pipe"))
@@ -99,6 +105,10 @@ HONOURED: frozenset[Path] = frozenset(
         ),
         ("StoppingCondition",),
         ("StoppingCondition", "MaxRuntimeInSeconds"),
+        ("StoppingCondition", "MaxWaitTimeInSeconds"),
+        ("EnableManagedSpotTraining",),
+        ("RetryStrategy",),
+        ("RetryStrategy", "MaximumRetryAttempts"),
         ("CheckpointConfig",),
         ("CheckpointConfig", "S3Uri"),
         ("CheckpointConfig", "LocalPath"),
@@ -121,6 +131,8 @@ HONOURED: frozenset[Path] = frozenset(
         (*_CRITERIA, "ConvergenceDetected"),
         (*_CRITERIA, "ConvergenceDetected", "CompleteOnConvergence"),
         ("TrainingJobDefinition",),
+        ("TrainingJobDefinitions",),
+        ("DefinitionName",),
     }
 )
 """Members that do here what they do on SageMaker."""
@@ -147,7 +159,6 @@ WHOLE: frozenset[Path] = frozenset(
 WITHOUT_EFFECT: Mapping[Path, str] = MappingProxyType(
     {
         ("RoleArn",): "no role is taken on",
-        ("DefinitionName",): "there is one definition",
         ("OutputDataConfig", "KmsKeyId"): "files are not encrypted",
         **{(name, "VolumeSizeInGB"): "the disk is this machine's" for name in _RESOURCES},
         **{(name, "VolumeKmsKeyId"): "files are not encrypted" for name in _RESOURCES},
@@ -160,12 +171,9 @@ WITHOUT_EFFECT: Mapping[Path, str] = MappingProxyType(
             for name in _RESOURCES
         },
         **{(name, "AllocationStrategy"): "the first of the instances is taken" for name in _RESOURCES},
-        ("StoppingCondition", "MaxWaitTimeInSeconds"): "nothing waits for capacity",
         ("StoppingCondition", "MaxPendingTimeInSeconds"): "nothing waits for capacity",
         ("VpcConfig",): "hosts use this machine's network",
         ("EnableInterContainerTrafficEncryption",): "traffic between hosts does not leave this machine",
-        ("EnableManagedSpotTraining",): "nothing interrupts a job",
-        ("RetryStrategy",): "it is for faults inside the service",
         ("InputDataConfig", "ShuffleConfig"): "files have no order",
         ("AlgorithmSpecification", "TrainingImageConfig"): "no image is pulled",
         ("AlgorithmSpecification", "EnableSageMakerMetricsTimeSeries"): "every point is recorded anyway",
@@ -184,7 +192,6 @@ WITHOUT_EFFECT: Mapping[Path, str] = MappingProxyType(
 
 REFUSED: Mapping[Path, Refusal] = MappingProxyType(
     {
-        ("TrainingJobDefinitions",): Refusal(605, "one definition", "Give TrainingJobDefinition instead."),
         ("Autotune",): Refusal(606, "none", "Take it out, and give ranges and limits."),
         ("AlgorithmSpecification", "TrainingInputMode"): _PIPE,
         ("InputDataConfig", "InputMode"): _PIPE,
@@ -194,9 +201,9 @@ REFUSED: Mapping[Path, Refusal] = MappingProxyType(
         ("InputDataConfig", "RecordWrapperType"): Refusal(611, "None", "Set it to None.", _is("RecordIO")),
         (*_DATA, "S3DataType"): Refusal(
             612,
-            "S3Prefix",
-            "Put the files into a folder, and name the folder.",
-            _is("ManifestFile", "AugmentedManifestFile", "Converse"),
+            "S3Prefix or ManifestFile",
+            "Name a folder, or list the files in a manifest.",
+            _is("AugmentedManifestFile", "Converse"),
         ),
         (*_DATA, "S3Uri"): _LOCAL,
         (*_DATA, "ModelAccessConfig"): _FILES,

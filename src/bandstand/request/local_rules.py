@@ -1,4 +1,4 @@
-"""What a request asks for that this machine cannot do yet, or cannot mean (rules 601 to 622)."""
+"""What a request asks for that this machine does not do, or cannot mean (rules 601 to 622)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any
 
-from bandstand.request.documents import CONFIG, dig
+from bandstand.channels.objects import SCHEME
+from bandstand.request.abilities import Abilities
+from bandstand.request.documents import CONFIG, ONE, SEVERAL, dig
 from bandstand.request.findings import Findings, Place, shown
-from bandstand.request.local_effects import HONOURED, REFUSED, WHOLE, WITHOUT_EFFECT
+from bandstand.request.local_effects import HONOURED, REFUSED, WHOLE, WITHOUT_EFFECT, Refusal
 from bandstand.request.service_model import TUNING
 
 
@@ -29,10 +31,7 @@ def check_local(operation: str, document: Mapping[str, Any], findings: Findings)
     strategy = dig(document, *place)
     if strategy == "Bayesian" and not findings.doubtful(place):
         check_installed(findings.words(place), "Bayesian", findings)
-    if "WarmStartConfig" in document and strategy not in ("Bayesian", None):
-        found = f"a warm start with {strategy}, whose settings do not depend on what was tried"
-        findings.problem(604, ("WarmStartConfig",), found, "Bayesian", "Take it out, or set the strategy.")
-    elif "WarmStartConfig" in document:
+    if "WarmStartConfig" in document:
         where = findings.words(("WarmStartConfig",))
         findings.note(f"{where}: the earlier tuning jobs are looked up in the record when this one starts.")
     place = (*CONFIG, "ResourceLimits", "MaxNumberOfTrainingJobs")
@@ -61,16 +60,17 @@ def _check_members(
     for name, value in members.items():
         inner, where = (*path, name), (*place, name)
         refusal = REFUSED.get(inner)
-        if refusal is not None and refusal.number in findings.on.lifted:
+        if refusal is not None and _is_lifted(refusal, value, findings.on):
             continue
         if refusal is not None and (refusal.when is None or refusal.when(value)):
             if not findings.doubtful(where) or refusal.when is None:
                 found = shown(value) if isinstance(value, str | int | float) else name
-                found = f"{found}, which cannot run on {findings.on.name} yet"
+                found = f"{found}, which does not run on {findings.on.name}"
                 findings.problem(refusal.number, where, found, refusal.allowed, refusal.fix)
         elif inner in WITHOUT_EFFECT:
             if value not in (False, None) and findings.given(where):
-                idle[findings.words(where)] = WITHOUT_EFFECT[inner]
+                same = (SEVERAL, *where[2:]) if place[:1] == (SEVERAL,) else where  # once for all of a list
+                idle[findings.words(same)] = WITHOUT_EFFECT[inner]
         elif inner not in HONOURED and refusal is None:
             if findings.doubtful(where):
                 continue
@@ -80,10 +80,15 @@ def _check_members(
             _descend(value, inner, where, findings, idle)
 
 
+def _is_lifted(refusal: Refusal, value: object, on: Abilities) -> bool:
+    stored = refusal.from_buckets and on.buckets is not None
+    return refusal.number in on.lifted or (stored and str(value).startswith(SCHEME))
+
+
 def _descend(
     value: object, path: tuple[str, ...], place: Place, findings: Findings, idle: dict[str, str]
 ) -> None:
-    if path == ("TrainingJobDefinition",):
+    if path in ((ONE,), (SEVERAL,)):
         path = ()
     if isinstance(value, Mapping):
         _check_members(value, path, place, findings, idle)

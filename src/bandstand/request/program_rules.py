@@ -102,7 +102,9 @@ def _check_script(program: Program, definition: Definition, findings: Findings) 
         findings.problem(422, place, found, "a folder of this machine", fix)
         return
     if "://" in folder and not folder.startswith("file:///"):
-        found = f"{shown(folder)}, which cannot run on {findings.on.name} yet"
+        if findings.on.is_service:
+            return
+        found = f"{shown(folder)}, which does not run on {findings.on.name}"
         findings.problem(613, place, found, "file:// and an absolute path", "Name the copy on this machine.")
         return
     if folder.startswith("/opt/ml/"):
@@ -136,7 +138,7 @@ def _check_code(source: Path, script: str, place: Place, findings: Findings) -> 
         elif file.suffix not in (".py", ".sh") and not os.access(file, os.X_OK):
             fix = f"Run: chmod +x {file}"
             findings.problem(422, place, f"{file}, which is not executable", "a program that can be run", fix)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: links that lead in a circle
         findings.problem(422, place, f"{source}: {error}", "a folder that can be read", f"Mend {words}.")
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Literal, TypeVar
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, TypeVar
 
 Scaling = Literal["Auto", "Linear", "Logarithmic", "ReverseLogarithmic"]
 Number = TypeVar("Number", int, float)
@@ -142,6 +143,28 @@ class CategoricalRange:
 
 
 Range = IntegerRange | ContinuousRange | CategoricalRange
+
+_KINDS: dict[str, type[Range]] = {
+    "integer": IntegerRange,
+    "continuous": ContinuousRange,
+    "categorical": CategoricalRange,
+}
+
+
+def range_to_dict(spread: Range) -> dict[str, Any]:
+    """Return a range as JSON-ready data, for `range_from_dict`."""
+    return {
+        "kind": next(word for word, kind in _KINDS.items() if isinstance(spread, kind)),
+        **asdict(spread),
+    }
+
+
+def range_from_dict(data: Mapping[str, Any]) -> Range:
+    """Return the range that `range_to_dict` wrote down; also after a trip through JSON."""
+    values: dict[str, Any] = {
+        key: tuple(each) if isinstance(each, list) else each for key, each in data.items() if key != "kind"
+    }
+    return _KINDS[data["kind"]](**values)
 
 
 def _between(low: float, high: float, unit: float) -> float:

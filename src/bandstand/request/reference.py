@@ -14,7 +14,7 @@ from typing import Any
 
 from bandstand.hyperparameter_help import table
 from bandstand.hyperparameter_schema import Schema
-from bandstand.request.abilities import PLACES
+from bandstand.request.abilities import LOCAL_PLACES
 from bandstand.request.findings import Findings
 from bandstand.request.job_schema import JobFile
 from bandstand.request.local_effects import REFUSED, WITHOUT_EFFECT
@@ -144,7 +144,7 @@ def _rules() -> Iterator[str]:
         yield ""
     yield "### What is refused on this machine\n\n| member | allowed | rule | not on |\n|---|---|---|---|"
     for path, refusal in REFUSED.items():
-        places = ", ".join(name for name, able in PLACES.items() if refusal.number not in able.lifted)
+        places = ", ".join(name for name, able in LOCAL_PLACES.items() if refusal.number not in able.lifted)
         yield f"| `{'.'.join(path)}` | {refusal.allowed} | {refusal.number} | {places} |"
     yield "\n### What has no effect on this machine\n"
     yield "These are accepted; a note names those that a request has.\n\n| member | why |\n|---|---|"

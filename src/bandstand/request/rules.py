@@ -17,8 +17,12 @@ CHAPTERS: Mapping[int, tuple[str, str]] = MappingProxyType(
         5: ("Metrics", "The patterns read numbers from the log, uncut."),
         6: (
             "Not on this machine yet",
-            "SageMaker takes what is refused here; this release cannot run it here, or not on processes.",
+            (
+                "SageMaker takes what is refused here; this release cannot run it here, or not on processes."
+                "\n`bandstand local` has an S3 of its own, so that it takes `s3://` as well (rule 613)."
+            ),
         ),
+        7: ("On SageMaker", "What the service itself needs, and a job of this machine does not."),
     }
 )
 """Chapter (the first digit of a rule's number) to its title and what its rules have in common."""
@@ -66,13 +70,14 @@ RULES: Mapping[int, str] = MappingProxyType(
         327: "At most 100 training jobs run at a time.",
         328: "At most 750 training jobs, or 10,000 with Random.",
         329: "A completion criterion says when it is met, in numbers that an objective can have.",
-        331: "Several definitions have each a name of its own, an objective and ranges.",
+        331: "Each definition of a list has a name of its own.",
         332: "Several definitions go with neither warm start nor early stopping.",
         333: "A parent of a warm start is named once.",
+        334: "Several definitions are all to maximize their objectives, or all to minimize them.",
         401: "A job has either a training image or an algorithm.",
         402: "A job says what it runs on in one place.",
         403: "A job has at least one instance, of one type.",
-        404: "With spot instances, the longest wait is given and not less than the longest run.",
+        404: "The longest wait is given with spot instances only, and not less than the longest run.",
         405: "A job runs for at most 28 days.",
         406: "A channel has one source of data.",
         407: "A channel's name is used once.",
@@ -83,10 +88,11 @@ RULES: Mapping[int, str] = MappingProxyType(
         412: "A channel's name can be that of its folder, `/opt/ml/input/data/NAME`: neither `.` nor `..`.",
         421: "Something says which program runs.",
         422: "The program exists, and can be run.",
-        423: "A channel's folder or file exists and is not empty.",
+        423: "A channel's folder, file or prefix is there and holds something.",
         424: "The built-in XGBoost has the channels it reads and an objective it reports.",
         425: "No job writes its output or checkpoints into a channel.",
         426: "Output and checkpoints are folders, there already or to be made.",
+        427: "A manifest is a JSON list: a prefix, then names, each once and of a file that is there.",
         431: "A hyperparameter is one that the program declares.",
         432: "A hyperparameter's value is of the declared type and within the declared range.",
         433: "A range holds values that the hyperparameter may have; its bounds are among them.",
@@ -97,13 +103,12 @@ RULES: Mapping[int, str] = MappingProxyType(
         438: "The file of a program's hyperparameters is of CreateAlgorithm's shape, and fits together.",
         501: "A metric's pattern reads one number, uncut.",
         502: "A metric is defined once.",
+        503: "No metrics are defined for AWS's XGBoost image, which brings its own: SageMaker refuses them.",
         601: "What chooses settings is installed: optuna, for Bayesian and for hyperband-tpe.",
-        604: "A warm start goes with Bayesian.",
-        605: "One training job definition.",
         606: "No Autotune.",
         607: "The number of training jobs is given; with Grid it may be left out.",
         611: "Input modes: File and FastFile.",
-        612: "Channels: all files below a prefix, from this machine.",
+        612: "Channels: all files below a prefix, or those that a manifest lists, from this machine.",
         613: "Locations: `file://`.",
         614: "The model is archived as `model.tar.gz`.",
         615: "Checkpoints are at `/opt/ml/checkpoints`.",
@@ -115,6 +120,10 @@ RULES: Mapping[int, str] = MappingProxyType(
         621: "The built-in XGBoost reads CSV, libsvm and Parquet.",
         622: "No services beside the training job.",
         623: "What a host may use (`BANDSTAND_HOST_*`) is a size, a number or a user.",
+        701: "On SageMaker a job has a role that it takes on.",
+        702: "On SageMaker an image is named with its registry.",
+        703: "On SageMaker the addresses of a document are `s3://`; it is passed on unchanged.",
+        704: "On SageMaker code comes with the job, or with the image: Bandstand's image reads no `s3://`.",
     }
 )
 """Number to what must be so."""

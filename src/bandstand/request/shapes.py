@@ -32,6 +32,7 @@ _WORDS = {
     "float": "a number",
     "double": "a number",
     "boolean": "true or false",
+    "timestamp": "a time, as seconds since the begin of 1970",
 }
 _TYPES: dict[str, tuple[type, ...]] = {
     "structure": (Mapping,),
@@ -43,6 +44,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "float": (float, int),
     "double": (float, int),
     "boolean": (bool,),
+    "timestamp": (float, int),
 }
 
 _WIDEST = {"integer": 2**31 - 1, "long": 2**63 - 1}

@@ -60,26 +60,29 @@ def _check_hyperband(document: Mapping[str, Any], found: list[Definition], findi
         findings.problem(322, place, "Auto", "Off with Hyperband", fix)
     band = dig(document, *BAND) or {}
     low: int = band.get("MinResource", 1)
-    high: int | None = band.get("MaxResource")
     top: Place = (*BAND, "MaxResource")
     where = findings.words(top)
-    if high is None and not findings.doubtful(top):
-        high = _infer(found, top, findings)
-    if high is None or findings.doubtful(top):
+    if findings.doubtful(top):
         return
-    if high > MAX_RESOURCE:
-        findings.problem(325, top, str(high), f"at most {MAX_RESOURCE}", f"Lower {where}.")
-    if low > high:
+    highs = [band["MaxResource"]] if "MaxResource" in band else _infer(found, top, findings)
+    if not highs:
+        return
+    if max(highs) > MAX_RESOURCE:
+        findings.problem(325, top, str(max(highs)), f"at most {MAX_RESOURCE}", f"Lower {where}.")
+    if low > min(highs):
         bottom = (*BAND, "MinResource")
         findings.problem(
-            324, bottom, str(low), f"at most {where}, which is {high}", "Swap them, or lower it."
+            324, bottom, str(low), f"at most {where}, which is {min(highs)}", "Swap them, or lower it."
         )
 
 
-def _infer(found: list[Definition], place: Place, findings: Findings) -> int | None:
+def _infer(found: list[Definition], place: Place, findings: Findings) -> list[int]:
+    """The maximum resource of each definition, which need not be the same."""
+    highs = []
     for definition in found:
         high = inferred_resource(definition.static)
         if high is not None:
+            highs.append(high)
             continue
         named = [name for name in RESOURCE_NAMES if name in definition.static]
         tuned = [name for name in definition.tuned_names() if name in RESOURCE_NAMES]
@@ -94,10 +97,9 @@ def _infer(found: list[Definition], place: Place, findings: Findings) -> int | N
         names = ", ".join(RESOURCE_NAMES)
         allowed = f"1 to {MAX_RESOURCE}, or exactly one static hyperparameter of these names: {names}"
         fix = f"Set {findings.words(place)} to the number of objective reports after which a job is done."
-        findings.problem(323, place, what, allowed, fix)
-        return None
-    highs = [inferred_resource(definition.static) for definition in found]
-    return min((high for high in highs if high is not None), default=None)
+        whose = f"{definition.body['DefinitionName']}: " if "DefinitionName" in definition.body else ""
+        findings.problem(323, place, whose + what, allowed, fix)
+    return highs
 
 
 def _hint(definition: Definition) -> str:
@@ -119,9 +121,8 @@ def _hint(definition: Definition) -> str:
 
 
 def _check_grid(document: Mapping[str, Any], found: list[Definition], findings: Findings) -> None:
-    for definition in found:
-        if findings.doubtful(definition.tuned_place):
-            return
+    sound = [each for each in found if not findings.doubtful(each.tuned_place)]
+    for definition in sound:
         others = [(item, place) for kind, item, place in entries(definition) if kind != CATEGORIES]
         for item, place in others:
             fix = "List the values to try as categories, or take another strategy."
@@ -129,8 +130,8 @@ def _check_grid(document: Mapping[str, Any], found: list[Definition], findings: 
                 326, place, f"a range of numbers, {item['Name']}", "categorical ranges only", fix
             )
     jobs = dig(document, *CONFIG, "ResourceLimits", "MaxNumberOfTrainingJobs")
-    held = math.fsum(combinations(definition) for definition in found)
-    if jobs is not None and len(found) == 1 and math.isfinite(held) and jobs != held:
+    held = math.fsum(combinations(definition) for definition in sound)
+    if jobs is not None and sound == found and math.isfinite(held) and jobs != held:
         place = (*CONFIG, "ResourceLimits", "MaxNumberOfTrainingJobs")
         fix = f"Set it to {held:.0f}, or leave it out."
         findings.problem(326, place, str(jobs), f"{held:.0f}, one per combination", fix)

@@ -9,8 +9,12 @@ from bandstand.host_variables import RANKS_PER_HOST, SET_BY_USERS, THREADS
 from bandstand.metrics import pattern_problems, pattern_warnings
 from bandstand.request.documents import Definition
 from bandstand.request.findings import Findings, Place, shown
+from bandstand.request.program import image_of, is_aws_xgboost
 
 MAX_RUNTIME = 28 * 86_400
+ONE_DAY = 86_400
+"""Seconds a training job may run if the request does not say (StoppingCondition in the service model)."""
+
 MAX_ENVIRONMENT = 48
 _BASE = "SAGEMAKER_BASE_DIR"
 
@@ -88,6 +92,9 @@ def _check_instances(definition: Definition, findings: Findings) -> None:
     if len(used) > 1:
         found = " with ".join(used)
         findings.problem(402, place, found, "one way to name the instances", "Keep one of them.")
+    if "InstancePreferences" in config and definition.body.get("EnableManagedSpotTraining"):
+        found, where = "InstancePreferences with spot instances", (*place, "InstancePreferences")
+        findings.problem(402, where, found, "one of the two", "Give InstanceType and InstanceCount.")
     for name in ("SelectedInstanceType", "SelectedInstanceCount"):
         if name in config:
             fix = "Take it out: SageMaker fills it in."
@@ -122,9 +129,20 @@ def _check_stopping(definition: Definition, findings: Findings) -> None:
         if wait is None and not findings.doubtful(where):
             fix = "Add it: the time to wait for capacity and to run."
             findings.problem(404, where, "nothing", "a number of seconds, with spot instances", fix)
-        elif wait is not None and longest is not None and wait < longest:
-            allowed = f"at least MaxRuntimeInSeconds, which is {longest}"
+        elif (
+            wait is not None
+            and wait < (longest or ONE_DAY)
+            and not findings.doubtful((*place, "MaxRuntimeInSeconds"))
+        ):
+            known = longest or f"{ONE_DAY}, one day, since the request does not say"
+            allowed = f"at least MaxRuntimeInSeconds, which is {known}"
             findings.problem(404, where, str(wait), allowed, "Raise it, or lower MaxRuntimeInSeconds.")
+        if "CheckpointConfig" not in definition.body:
+            findings.note(
+                f"{findings.words((*definition.place, 'EnableManagedSpotTraining'))}: nothing"
+                " keeps checkpoints (checkpoints in a job file, CheckpointConfig in a request), so a job that"
+                " is interrupted begins again from nothing."
+            )
     elif wait is not None:
         fix = "Take it out, or set EnableManagedSpotTraining to true."
         findings.problem(404, where, str(wait), "none without spot instances", fix)
@@ -151,6 +169,12 @@ def _check_settings(definition: Definition, findings: Findings) -> None:
 def _check_metrics(definition: Definition, findings: Findings) -> None:
     defined = definition.body.get("AlgorithmSpecification", {}).get("MetricDefinitions", [])
     place: Place = (*definition.place, "AlgorithmSpecification", "MetricDefinitions")
+    if defined and is_aws_xgboost(image_of(definition)):
+        # "You can't override the metric definitions for Amazon SageMaker algorithms", in script mode as well
+        found = "definitions, which SageMaker refuses for this image"
+        fix = "Take them out: the image brings a definition of each of its metrics."
+        findings.problem(503, place, found, "none", fix)
+        return
     pairs = [(item["Name"], item["Regex"]) for item in defined if "Name" in item and "Regex" in item]
     seen: set[str] = set()
     for at, item in enumerate(defined):

@@ -1,4 +1,4 @@
-"""Rules of a tuning job: definitions, objective, ranges and limits (rules 301 to 333)."""
+"""Rules of a tuning job: objective, ranges and limits (rules 302 to 333)."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 from bandstand.hyperparameters import nearest
 from bandstand.metrics import known_goal
-from bandstand.request.documents import CONFIG, Definition, dig
+from bandstand.request.definition_rules import OBJECTIVE, check_definitions
+from bandstand.request.documents import CONFIG, SEVERAL, Definition, dig
 from bandstand.request.findings import Findings, Place, listed, shown
 from bandstand.request.plan import OBJECTIVE_HYPERPARAMETER
-from bandstand.request.program import has_metric
+from bandstand.request.program import has_metric, image_of, is_aws_xgboost
 from bandstand.request.range_rules import check_ranges, combinations
 from bandstand.request.strategy_rules import check_strategy
 
-OBJECTIVE = "HyperParameterTuningJobObjective"
 CRITERIA = (*CONFIG, "TuningJobCompletionCriteria")
 MAX_PARALLEL, USUAL_PARALLEL = 100, 10
 MAX_JOBS, MAX_JOBS_RANDOM = 750, 10_000
@@ -31,73 +31,19 @@ def check_tuning(document: Mapping[str, Any], found: list[Definition], findings:
         found: Its definitions.
         findings: Takes problems and notes.
     """
-    several = "TrainingJobDefinitions" in document
-    _check_form(document, findings)
-    if several:
-        _check_several(document, found, findings)
+    check_definitions(document, found, findings)
     autotune = dig(document, "Autotune", "Mode") == "Enabled"
     for definition in found:
-        place: Place = (*definition.place, "TuningObjective") if several else (*CONFIG, OBJECTIVE)
-        body = definition.body if several else document.get(CONFIG[0], {})
-        objective = body.get("TuningObjective" if several else OBJECTIVE)
+        listed = definition.place[0] == SEVERAL
+        place: Place = (*definition.place, "TuningObjective") if listed else (*CONFIG, OBJECTIVE)
+        body = definition.body if listed else document.get(CONFIG[0], {})
+        objective = body.get("TuningObjective" if listed else OBJECTIVE)
         _check_objective(definition, objective, place, findings)
         check_ranges(definition, autotune, findings)
-        if not several:
-            _check_single(definition, findings)
     check_strategy(document, found, findings)
     _check_limits(document, found, findings)
     _check_criteria(document, findings)
     _check_parents(document, findings)
-
-
-def _check_form(document: Mapping[str, Any], findings: Findings) -> None:
-    one, many = (name in document for name in ("TrainingJobDefinition", "TrainingJobDefinitions"))
-    if one and many:
-        fix = "Take one of them out."
-        findings.problem(
-            301, ("TrainingJobDefinitions",), "a definition and a list as well", "one of the two", fix
-        )
-    place: Place = ("TrainingJobDefinition",)
-    if not one and not many and not findings.doubtful(place):
-        findings.problem(301, place, "nothing", "a training job definition", "Add TrainingJobDefinition.")
-
-
-def _check_single(definition: Definition, findings: Findings) -> None:
-    """A single definition's objective and ranges stand in the tuning job's configuration."""
-    for member, number, home in (
-        ("TuningObjective", 302, OBJECTIVE),
-        ("HyperParameterRanges", 304, "ParameterRanges"),
-    ):
-        if member in definition.body:
-            place = (*definition.place, member)
-            fix = f"Move it to {findings.words((*CONFIG, home))}."
-            findings.problem(number, place, member, "it in a list of definitions only", fix)
-
-
-def _check_several(document: Mapping[str, Any], found: list[Definition], findings: Findings) -> None:
-    config = document.get(CONFIG[0], {})
-    for member, number, home in (
-        (OBJECTIVE, 302, "TuningObjective"),
-        ("ParameterRanges", 304, "HyperParameterRanges"),
-    ):
-        if member in config:
-            fix = f"Move it to {home} of each definition."
-            findings.problem(number, (*CONFIG, member), member, "it with a single definition only", fix)
-    names: set[str] = set()
-    for definition in found:
-        place = (*definition.place, "DefinitionName")
-        name = definition.body.get("DefinitionName")
-        if name is None:
-            findings.problem(331, place, "nothing", "a name", "Name the definition.")
-        elif name in names:
-            findings.problem(331, place, f'"{name}" a second time', "a name of its own", "Rename one.")
-        names.add(name or "")
-    if "WarmStartConfig" in document:
-        fix = "Take it out, or tune one definition."
-        findings.problem(332, ("WarmStartConfig",), "a warm start", "none with several definitions", fix)
-    if config.get("TrainingJobEarlyStoppingType") == "Auto":
-        place = (*CONFIG, "TrainingJobEarlyStoppingType")
-        findings.problem(332, place, "Auto", "Off with several definitions", "Set it to Off.")
 
 
 def _check_objective(
@@ -132,6 +78,8 @@ def _check_objective(
     close = nearest(name, defined)
     mine = findings.words(metrics)
     fix = f"Did you mean {close}?" if close else f"Define {name} in {mine}, with the pattern that reads it."
+    if is_aws_xgboost(image_of(definition)):
+        fix = "Take a metric of XGBoost's: train or validation, a colon and its name, as in validation:auc."
     findings.problem(303, place, shown(name), listed(defined) or f"a metric defined in {mine}", fix)
 
 
@@ -162,6 +110,10 @@ def _check_limits(document: Mapping[str, Any], found: list[Definition], findings
     if limits.get("MaxRuntimeInSeconds", 0) > MAX_DAYS * 86_400:
         findings.note(
             f"The tuning job may run for more than {MAX_DAYS} days, which an AWS account does not allow."
+        )
+    if jobs is not None and len(found) > jobs:
+        findings.note(
+            f"{jobs} training {'job' if jobs == 1 else 'jobs'} for {len(found)} definitions: some get none."
         )
     if (
         strategy != "Grid"

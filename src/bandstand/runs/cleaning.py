@@ -9,14 +9,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bandstand.backends.engine import find_engine
+from bandstand.backends.engine_address import find_engine
 from bandstand.backends.leftovers import Leftovers, left_behind, remove
 from bandstand.errors import InputError, PlatformError
-from bandstand.runs.kinds import backend_of
+from bandstand.runs.finding import find, words_for
+from bandstand.runs.jobs import Kind, TrainingJob, TuningJob
+from bandstand.runs.kinds import SAGEMAKER, backend_of
 from bandstand.runs.ownership import alive
 from bandstand.runs.reconcile import reconcile
 from bandstand.runs.record import Record
-from bandstand.runs.stored import TrainingJob, TuningJob, training_job, training_jobs, tuning_job, tuning_jobs
+from bandstand.runs.stored import remove as remove_job
+from bandstand.runs.stored import training_jobs, tuning_jobs
 
 
 @dataclass(frozen=True)
@@ -41,13 +44,19 @@ class _Removal:
 
 
 def clean(
-    record: Record, names: Sequence[str] = (), *, all_ended: bool = False, dry_run: bool = False
+    record: Record,
+    names: Sequence[str] = (),
+    *,
+    kind: Kind | None = None,
+    all_ended: bool = False,
+    dry_run: bool = False,
 ) -> list[str]:
     """Remove jobs that are over: their records, logs and folders, but nothing of their output.
 
     Args:
         record: The store.
         names: Tuning jobs, with all their training jobs, and training jobs of their own.
+        kind: Which of the two the names stand for; None for the one that there is.
         all_ended: Everything that is over, and folders that no job in the record has.
         dry_run: Only say what would be removed.
 
@@ -55,10 +64,11 @@ def clean(
         One line for each thing removed.
 
     Raises:
-        InputError: A name is unknown, or its job is not over or part of a tuning job; all at once.
+        InputError: A name is unknown or stands for two jobs, or its job is not over or part of a tuning job;
+            all at once.
     """
     _put_right(record)
-    removals = _everything(record) if all_ended else _named(record, names)
+    removals = _everything(record) if all_ended else _named(record, names, kind)
     if dry_run:
         return [removal.sentence() for removal in removals]
     return [_remove(record, removal) for removal in removals]
@@ -75,7 +85,7 @@ def _put_right(record: Record) -> None:
 
 def _is_over(record: Record, row: TrainingJob) -> bool:
     """Whether a job is over, by the record or, where its owner died, by what its backend says."""
-    if row.over or alive(record, row.owner):
+    if row.backend == SAGEMAKER or row.over or alive(record, row.owner):
         return row.over
     try:
         return backend_of(row.backend).describe(row.folder).is_ended
@@ -84,7 +94,7 @@ def _is_over(record: Record, row: TrainingJob) -> bool:
 
 
 def _is_tuning_over(record: Record, job: TuningJob) -> bool:
-    if job.over or alive(record, job.owner):
+    if job.backend == SAGEMAKER or job.over or alive(record, job.owner):
         return job.over
     return all(_is_over(record, row) for row in training_jobs(record, "tuning_job = ?", (job.name,)))
 
@@ -93,22 +103,23 @@ def _everything(record: Record) -> list[_Removal]:
     # Folders are listed before the record is read: a job is in the record before it has a folder.
     folders = sorted(path for path in (record.home / "jobs").iterdir() if path.is_dir())
     rows = training_jobs(record)
-    removals = [_tuning(record, job.name) for job in tuning_jobs(record) if _is_tuning_over(record, job)]
+    removals = [_tuning(record, job) for job in tuning_jobs(record) if _is_tuning_over(record, job)]
     removals += [
         _Removal(None, (row.name,), (row.folder,))
         for row in rows
         if row.tuning_job is None and _is_over(record, row)
     ]
     known = {row.folder for row in rows}
+    known |= {record.folder(job.name, "tuning") for job in tuning_jobs(record)}
     removals += [_Removal(None, (), (), left) for left in left_behind(os.environ, record.home)]
     return removals + [_Removal(None, (), (folder,)) for folder in folders if folder not in known]
 
 
-def _named(record: Record, names: Sequence[str]) -> list[_Removal]:
+def _named(record: Record, names: Sequence[str], kind: Kind | None) -> list[_Removal]:
     removals, problems = [], []
     for name in dict.fromkeys(names):
         try:
-            removals.append(_one(record, name))
+            removals.append(_one(record, name, kind))
         except InputError as error:
             problems.append(str(error))
     if problems:
@@ -116,42 +127,41 @@ def _named(record: Record, names: Sequence[str]) -> list[_Removal]:
     return removals
 
 
-def _one(record: Record, name: str) -> _Removal:
-    if record.kind(name) == "tuning":
-        job = tuning_job(record, name)
-        if not _is_tuning_over(record, job):
-            raise InputError(f"{name} is {job.status}. Stop it first: bandstand stop {name}")
-        return _tuning(record, name)
-    row = training_job(record, name)
+def _one(record: Record, name: str, kind: Kind | None) -> _Removal:
+    row = find(record, name, kind)
+    stop = f"Stop it first: bandstand stop {words_for(record, name, row.kind)}"
+    if isinstance(row, TuningJob):
+        if not _is_tuning_over(record, row):
+            raise InputError(f"{name} is {row.status}. {stop}")
+        return _tuning(record, row)
     if row.tuning_job is not None:
-        owner = row.tuning_job
-        raise InputError(f"{name} belongs to tuning job {owner}. Remove that: bandstand clean {owner}")
+        whole = words_for(record, row.tuning_job, "tuning")
+        raise InputError(
+            f"{name} belongs to tuning job {row.tuning_job}. Remove that: bandstand clean {whole}"
+        )
     if not _is_over(record, row):
-        raise InputError(f"{name} is {row.status}. Stop it first: bandstand stop {name}")
+        raise InputError(f"{name} is {row.status}. {stop}")
     return _Removal(None, (row.name,), (row.folder,))
 
 
-def _tuning(record: Record, name: str) -> _Removal:
-    rows = training_jobs(record, "tuning_job = ?", (name,))
-    return _Removal(name, tuple(row.name for row in rows), tuple(row.folder for row in rows))
+def _tuning(record: Record, job: TuningJob) -> _Removal:
+    rows = training_jobs(record, "tuning_job = ?", (job.name,))
+    folders = [row.folder for row in rows]
+    if job.backend == SAGEMAKER:
+        folders.append(record.folder(job.name, "tuning"))
+    return _Removal(job.name, tuple(row.name for row in rows), tuple(folders))
 
 
 def _remove(record: Record, removal: _Removal) -> str:
     if removal.containers is not None:
         return removal.sentence() + _remove_containers(removal.containers)
     # Folders first: on a full disk there is room for the record's change only then.
-    kept = [trouble for folder in removal.folders if (trouble := _remove_folder(folder))]
-    names = [*removal.training, *([removal.tuning] if removal.tuning is not None else [])]
+    kept = [trouble for folder in removal.folders if (trouble := remove_folder(folder))]
     with record.transaction() as connection:
-        for name in names:
-            for table, column in (
-                ("points", "job"),
-                ("events", "tuning_job"),
-                ("training_jobs", "name"),
-                ("tuning_jobs", "name"),
-                ("names", "name"),
-            ):
-                connection.execute(f"DELETE FROM {table} WHERE {column} = ?", (name,))  # noqa: S608
+        for name in removal.training:
+            remove_job(connection, name, "training")
+        if removal.tuning is not None:
+            remove_job(connection, removal.tuning, "tuning")
     return removal.sentence() + "".join(f"; {trouble}" for trouble in kept)
 
 
@@ -163,7 +173,7 @@ def _remove_containers(left: Leftovers) -> str:
     return ""
 
 
-def _remove_folder(folder: Path) -> str:
+def remove_folder(folder: Path) -> str:
     """Remove a folder; what cannot be removed is said, and a later clean-up tries it again."""
     try:
         shutil.rmtree(folder)

@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 import json
-import math
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from bandstand.request.plan import TuningPlan
+from bandstand.runs.billing import billable_seconds
+from bandstand.runs.jobs import TrainingJob, TuningJob, iterations_asked
+from bandstand.runs.kinds import SAGEMAKER
 from bandstand.runs.record import Record
 from bandstand.runs.stops import finite
-from bandstand.runs.stored import TrainingJob, TuningJob, iterations_asked, training_jobs
+from bandstand.runs.stored import training_jobs
 from bandstand.study import Finish, Known, StopReason, from_document
 from bandstand.study.rungs import usable
 from bandstand.study.summary import summarize
 from bandstand.study.trial import Trial
 
 Document = dict[str, Any]
+AnyJudged = TypeVar("AnyJudged", bound="Judged")
 
 
-def training_document(record: Record, job: TrainingJob) -> Document:
-    """A training job as a document."""
+def training_document(record: Record, job: TrainingJob, *, points: bool = True) -> Document:
+    """A training job as a document.
+
+    Args:
+        record: The store.
+        job: The job.
+        points: Whether to tell every metric point; without, `metrics` is empty.
+    """
     hosts = list(job.hosts) or [
         {"name": f"algo-{number}", "exit_code": None, "peak_memory": None}
         for number in range(1, job.plan.hosts + 1)
@@ -34,13 +43,14 @@ def training_document(record: Record, job: TrainingJob) -> Document:
         "secondary_status": job.secondary_status,
         "failure_reason": job.failure_reason,
         "tuning_job": job.tuning_job,
+        "definition": job.definition or None,
         "hosts": hosts,
         "model": job.model,
         "hyperparameters": dict(job.plan.hyperparameters),
-        "metrics": _points(record, job.name),
+        "metrics": _points(record, job.name) if points else [],
         **_measures(job),
         "created": iso(job.created),
-        "started": iso(_first_start(job)),
+        "started": iso(first_start(job)),
         "ended": iso(job.ended),
         "transitions": [
             {"status": status, "time": iso(moment), "message": text}
@@ -53,8 +63,14 @@ def training_document(record: Record, job: TrainingJob) -> Document:
     }
 
 
-def tuning_document(record: Record, job: TuningJob) -> Document:
-    """A tuning job with its training jobs as a document."""
+def tuning_document(record: Record, job: TuningJob, *, points: bool = True) -> Document:
+    """A tuning job with its training jobs as a document.
+
+    Args:
+        record: The store.
+        job: The job.
+        points: Whether to tell every metric point of every job; without, `metrics` is empty.
+    """
     plan = job.plan
     rows = training_jobs(record, "tuning_job = ?", (job.name,))
     documents = [_row_document(row) for row in rows]
@@ -65,19 +81,7 @@ def tuning_document(record: Record, job: TuningJob) -> Document:
         "status": job.status,
         "failure_reason": job.failure_reason,
         "resumable": is_resumable(record, job),
-        "strategy": plan.strategy,
-        "early_stopping": "Auto" if plan.early_stopping else "Off",
-        "objective": {"name": plan.objective, "goal": plan.goal},
-        "limits": {
-            "jobs": plan.jobs,
-            "parallel": plan.parallel,
-            "min_resource": plan.min_resource,
-            "max_resource": plan.max_resource,
-            "max_runtime": plan.max_runtime,
-            "target": plan.target,
-            "not_improving": plan.not_improving,
-            "convergence": plan.convergence,
-        },
+        **_terms(plan),
         "warm_start": _warm_start(record, plan, job.name),
         "ended_because": _finish_reason(record, job.name),
         "seed": job.seed,
@@ -92,11 +96,40 @@ def tuning_document(record: Record, job: TuningJob) -> Document:
         },
         "savings": _savings(job, rows),
         "metrics": [
-            {"training_job": row.name, **point} for row in rows for point in _points(record, row.name)
+            {"training_job": row.name, **point}
+            for row in (rows if points else ())
+            for point in _points(record, row.name)
         ],
         "billable_seconds": sum(document["billable_seconds"] for document in documents),
         "instance_seconds": sum(document["instance_seconds"] for document in documents),
         "warnings": list(job.warnings),
+    }
+
+
+def _terms(plan: TuningPlan) -> Document:
+    """What a tuning job was asked to do."""
+    return {
+        "strategy": plan.strategy,
+        "early_stopping": "Auto" if plan.early_stopping else "Off",
+        "objective": {"name": plan.objective, "goal": plan.goal},
+        "definitions": [
+            {
+                "name": each.name or None,
+                "objective": each.objective,
+                "max_resource": plan.max_resource_of(each.name),
+            }
+            for each in plan.definitions
+        ],
+        "limits": {
+            "jobs": plan.jobs,
+            "parallel": plan.parallel,
+            "min_resource": plan.min_resource,
+            "max_resource": plan.max_resource,
+            "max_runtime": plan.max_runtime,
+            "target": plan.target,
+            "not_improving": plan.not_improving,
+            "convergence": plan.convergence,
+        },
     }
 
 
@@ -109,7 +142,7 @@ def _points(record: Record, name: str) -> list[Document]:
 
 
 def _warm_start(record: Record, plan: TuningPlan, name: str) -> Document | None:
-    """The parents, how many of their training jobs were learned from, and the best of those."""
+    """The parents, how many of their training jobs are known, and the best of those."""
     if plan.warm_start is None:
         return None
     rows = record.read(
@@ -133,10 +166,10 @@ def _warm_start(record: Record, plan: TuningPlan, name: str) -> Document | None:
 
 def is_resumable(record: Record, job: TuningJob) -> bool:
     """Whether a tuning job failed only because its launcher was lost."""
-    return job.status == "Failed" and _finish_reason(record, job.name) is None
+    return job.status == "Failed" and job.backend != SAGEMAKER and _finish_reason(record, job.name) is None
 
 
-def _first_start(job: TrainingJob) -> float | None:
+def first_start(job: TrainingJob) -> float | None:
     """When the first attempt at a job was started."""
     return next((moment for status, moment, _ in job.transitions if status == "Downloading"), job.started)
 
@@ -155,11 +188,13 @@ def _row_document(job: TrainingJob) -> Document:
     return {
         "name": job.name,
         "number": job.number,
+        "definition": job.definition or None,
+        "objective": job.objective_name,
         "status": job.status,
         "secondary_status": job.secondary_status,
         "hyperparameters": job.settings,
         **_measures(job),
-        "started": iso(_first_start(job)),
+        "started": iso(first_start(job)),
         "ended": iso(job.ended),
         "stop": _stop(job),
         "failure_reason": job.failure_reason,
@@ -179,28 +214,25 @@ def _measures(job: TrainingJob) -> Document:
     }
 
 
-def billable_seconds(job: TrainingJob, now: float) -> int:
-    """Whole seconds from the begin of Downloading to the end of Uploading, rounded up.
-
-    `BillableTimeInSeconds` of DescribeTrainingJob, which is the time of one instance; for a job
-    that runs, up to now. The attempts of a job that was restarted add up, as those of managed spot training.
-
-    Args:
-        job: The job.
-        now: Epoch seconds.
-    """
-    if job.started is None and not job.spent:
-        return 0
-    present = 0.0 if job.started is None else (now if job.ended is None else job.ended) - job.started
-    return max(1, math.ceil(job.spent + present))
-
-
 def _stop(job: TrainingJob) -> Document | None:
     """Why it was stopped; a stop that came too late, after the job's own end, is none."""
     return None if job.status in ("Completed", "Failed") else job.stop
 
 
-def best_row(goal: str, rows: Sequence[TrainingJob]) -> TrainingJob | None:
+class Judged(Protocol):
+    """What the best training job is found by."""
+
+    @property
+    def number(self) -> int: ...  # noqa: D102 - as in TrainingJob
+    @property
+    def status(self) -> str: ...  # noqa: D102
+    @property
+    def interrupted(self) -> bool: ...  # noqa: D102
+    @property
+    def objective(self) -> float | None: ...  # noqa: D102
+
+
+def best_row(goal: str, rows: Sequence[AnyJudged]) -> AnyJudged | None:
     """The best training job of those that are over for good, by its final objective, as the study has it.
 
     Args:
@@ -225,8 +257,8 @@ def best_row(goal: str, rows: Sequence[TrainingJob]) -> TrainingJob | None:
 def _savings(job: TuningJob, rows: Sequence[TrainingJob]) -> Document:
     asked = {row.number: iterations_asked(row.plan) for row in rows}
     known = {number: iterations for number, iterations in asked.items() if iterations is not None}
-    trials = [Trial(row.number, row.reports, stop=_reason(row)) for row in rows]
-    summary = summarize(trials, known, job.plan.max_resource)
+    trials = [Trial(row.number, row.reports, stop=_reason(row), definition=row.definition) for row in rows]
+    summary = summarize(trials, known, job.plan.max_resource_of)
     return {
         "asked": summary.asked,
         "run": summary.run,

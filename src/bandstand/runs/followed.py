@@ -8,19 +8,21 @@ import sqlite3
 import time
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from bandstand.backends.backend import Backend, JobState, LogLine
 from bandstand.backends.job_folder import JobFolder
-from bandstand.backends.log_reader import whole_bytes
-from bandstand.errors import InputError, PlatformError
+from bandstand.backends.log_reader import left_behind, whole_bytes
+from bandstand.errors import InputError
 from bandstand.metrics import MetricParser, Point
+from bandstand.rank_notes import noted_resume
 from bandstand.runs.faults import COUNTED_AGAIN, distinct, silence
+from bandstand.runs.jobs import TrainingJob
+from bandstand.runs.news import News, Progress, write_points, write_progress, write_reopened, write_stopped
 from bandstand.runs.record import Record
-from bandstand.runs.reports import Report, Reports, noted_resume
+from bandstand.runs.reports import Reports
 from bandstand.runs.stops import end_document, failed_state, resume_advice, stopped_state
-from bandstand.runs.stored import TrainingJob
 
 REMEMBERED_LINES = 1000
 """Last log lines that are searched for a near miss when a job ends without its objective."""
@@ -36,31 +38,11 @@ NO_FOLDER = (
 NOTE_SECONDS = 1.0
 """How long the first value of an attempt waits for the note that says from where on it counts."""
 
+INTERRUPTED = "interruption"
+"""The cause of an end after which whoever runs the job begins it again, as with spot instances."""
+
 LOST = ("owner", "lost")
 """Causes of an end that says nothing of the job itself: it may be begun again."""
-
-
-@dataclass(frozen=True)
-class News:
-    """What is new about a job since it was last looked at.
-
-    Args:
-        state: Where it stands.
-        points: New points, in order of the log.
-        reports: Those of them that count as one more report of the objective each.
-        replaced_from: The iteration from which on points of earlier attempts do not count any more, or None.
-        lines: New log lines; empty unless they were asked for.
-        offsets: How far the logs are read with this news.
-        more: Whether there may be more lines already.
-    """
-
-    state: JobState
-    points: tuple[Point, ...]
-    reports: tuple[Report, ...]
-    lines: tuple[LogLine, ...]
-    offsets: Mapping[str, int]
-    more: bool
-    replaced_from: int | None = None
 
 
 class Followed:
@@ -124,6 +106,10 @@ class Followed:
         """What a person should know, one sentence each."""
         return distinct([*self._warnings, *self._parser.warnings, *self._counted.warnings])
 
+    def is_as_stored(self, job: TrainingJob) -> bool:
+        """Whether nobody else has written news of the job meanwhile."""
+        return self._stored_offsets == json.dumps(job.offsets)
+
     def stirred(self) -> bool:
         """Whether the job's files have changed since this was last asked; reads none of them.
 
@@ -142,7 +128,8 @@ class Followed:
         try:
             state = backend.describe(self.job.folder)
         except InputError:
-            return self.end(failed_state(NO_FOLDER, self.job, time.time(), "lost"))
+            gone = failed_state(NO_FOLDER, self.job, time.time(), "lost")
+            return self.end(replace(gone, faults=self.job.plan.retries))
         if state.attempt > self._counted.attempt:
             self._counted.begin(state.attempt, None if state.had_checkpoints else 0)
             self._read_anew()
@@ -153,7 +140,7 @@ class Followed:
             lines, offsets = backend.lines(self.job.folder, self._offsets)
             if not self._may_read(lines, state):
                 break
-            self._offsets = offsets
+            before, self._offsets = self._offsets, offsets
             for line in lines:
                 points += self._parser.feed(line.host, line.time, line.text)
                 if self._name is not None and self._counted.writer is None:
@@ -162,6 +149,7 @@ class Followed:
                 kept += lines
             more = bool(lines)
             if not state.is_ended:
+                more = left_behind(before, offsets)
                 break
         if not points and not kept and state == self.state:
             return None
@@ -177,60 +165,25 @@ class Followed:
         Raises:
             PlatformError: Another process wrote news of this job meanwhile.
         """
-        offsets = json.dumps(dict(news.offsets))
-        changed = connection.execute(
-            "UPDATE training_jobs SET status = ?, secondary_status = ?, failure_reason = ?, started = ?,"
-            " ended = ?, model = ?, hosts = ?, transitions = ?, reports = ?, iterations = ?, objective = ?,"
-            " offsets = ?, attempt = ?, spent = ?, interrupted = ?, resume_point = ?,"
-            " warnings = ?, stop = COALESCE(stop, ?) WHERE name = ? AND offsets = ?",
-            (
-                news.state.status,
-                news.state.secondary_status,
-                self.failure_reason,
-                news.state.started,
-                news.state.ended,
-                None if news.state.model is None else str(news.state.model),
-                json.dumps([asdict(host) for host in news.state.hosts]),
-                json.dumps([[each.status, each.time, each.message] for each in news.state.transitions]),
-                self.reports,
-                self.iterations,
-                self.objective,
-                offsets,
-                news.state.attempt,
-                news.state.spent,
-                self.interrupted,
-                self._counted.resume_point,
-                json.dumps(self.warnings),
-                None if self._end is None else json.dumps(self._end),
-                self.name,
-                self._stored_offsets,
-            ),
+        progress = Progress(
+            self.reports,
+            self.iterations,
+            self.objective,
+            self.failure_reason,
+            self.interrupted,
+            self._counted.resume_point,
+            self.warnings,
+            self._end,
         )
-        if changed.rowcount != 1:
-            raise PlatformError(
-                f"The record of training job {self.name} was written by another process meanwhile;"
-                " this one stops following it. `bandstand show` tells how it stands."
-            )
-        if news.replaced_from is not None:
-            connection.execute(
-                "DELETE FROM points WHERE job = ? AND attempt < ? AND iteration >= ?",
-                (self.name, self._counted.attempt, news.replaced_from),
-            )
-        names = ("job", "seq", "name", "iteration", "value", "host", "time", "attempt")
-        connection.executemany(
-            f"INSERT INTO points ({', '.join(names)}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - our names
-            [
-                (self.name, seq, each.name, each.iteration, each.value, each.host, each.time, attempt)
-                for attempt in (self._counted.attempt,)
-                for seq, each in enumerate(news.points, self._points + 1)
-            ],
-        )
+        offsets = write_progress(connection, self.name, news, progress, self._stored_offsets)
+        write_points(connection, self.name, news, self._counted.attempt, self._points)
         self._points += len(news.points)
         self._stored_offsets = offsets
 
     def reopen(self, connection: sqlite3.Connection, owner: str) -> None:
         """Write that an interrupted job goes on, within a transaction; its backend starts it afterwards.
 
+        Its state tells of the attempt that is to come, and of the time that those before it took.
         What a machine that lost its power has not kept of a log is written again from there on.
 
         Args:
@@ -242,13 +195,16 @@ class Followed:
             host: min(offset, whole_bytes(files.log(host))) for host, offset in self._offsets.items()
         }
         self._stored_offsets = json.dumps(dict(self._offsets))
-        connection.execute(
-            "UPDATE training_jobs SET status = 'InProgress', secondary_status = 'Restarting', owner = ?,"
-            " failure_reason = NULL, ended = NULL, model = NULL, stop = NULL, interrupted = 0, offsets = ?"
-            " WHERE name = ?",
-            (owner, self._stored_offsets, self.name),
+        write_reopened(connection, self.name, owner, self._stored_offsets)
+        self.state = replace(
+            self.state,
+            status="InProgress",
+            secondary_status="Interrupted",
+            started=None,
+            ended=None,
+            attempt=self.state.attempt + (self.state.started is not None),
+            spent=self.state.seconds,
         )
-        self.state = replace(self.state, status="InProgress", secondary_status="Restarting", ended=None)
         self.interrupted, self._resumable, self._end = False, False, None
         self.failure_reason, self.note = None, ""
 
@@ -261,11 +217,7 @@ class Followed:
         """
         self.state = stopped_state(self.state, now)
         self.interrupted, self.failure_reason = False, None
-        connection.execute(
-            "UPDATE training_jobs SET status = ?, secondary_status = ?, failure_reason = NULL, ended = ?,"
-            " interrupted = 0 WHERE name = ?",
-            (self.state.status, self.state.secondary_status, self.state.ended, self.name),
-        )
+        write_stopped(connection, self.name, self.state)
 
     def _may_read(self, lines: list[LogLine], state: JobState) -> bool:
         """Whether it is known from where on the present attempt counts, or nobody is going to say.
@@ -308,7 +260,7 @@ class Followed:
         self.iterations = max([self.iterations, *(point.iteration for point in points)])
         self.state = state
         self.failure_reason = state.failure_reason
-        self.interrupted = self._resumable and state.is_ended and state.cause in LOST
+        self.interrupted = state.is_ended and self._goes_on(state)
         if state.status == "Stopped":
             self._end = end_document(state, self.job)
             self.note = self.note or self._end["reason"]
@@ -322,6 +274,12 @@ class Followed:
         return News(
             state, tuple(points), reports, tuple(lines), self._offsets, more, min(replaced, default=None)
         )
+
+    def _goes_on(self, state: JobState) -> bool:
+        """Whether an end is none of the job itself, and somebody begins it again."""
+        if state.cause == "lost" and state.faults < self.job.plan.retries:
+            return True
+        return state.cause == INTERRUPTED or (self._resumable and state.cause in LOST)
 
     def _warn_of_silence(self, state: JobState) -> None:
         cut_short = state.status == "Stopped" and state.secondary_status != "MaxRuntimeExceeded"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping, Sequence
 
-from bandstand.runs.followed import Followed, News
+from bandstand.runs.followed import Followed
 from bandstand.runs.ledger import Ledger
+from bandstand.runs.news import News
 from bandstand.study import Ended, Reported, Stop
 from bandstand.study.events import Outcome
 

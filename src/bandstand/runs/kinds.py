@@ -9,7 +9,21 @@ from bandstand.backends.containers import ContainerBackend
 from bandstand.backends.processes import ProcessBackend
 from bandstand.errors import PlatformError
 
-KINDS: dict[str, Callable[[], Backend]] = {"processes": ProcessBackend, "containers": ContainerBackend}
+SAGEMAKER = "sagemaker"
+"""The kind of jobs that run on SageMaker: each goes on by itself, whoever looks."""
+
+
+def _sagemaker() -> Backend:
+    from bandstand.backends.sagemaker.backend import SageMakerBackend  # boto3 takes its time
+
+    return SageMakerBackend()
+
+
+KINDS: dict[str, Callable[[], Backend]] = {
+    "processes": ProcessBackend,
+    "containers": ContainerBackend,
+    SAGEMAKER: _sagemaker,
+}
 
 
 def kind_of(backend: Backend) -> str:

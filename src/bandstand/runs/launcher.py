@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,13 +16,15 @@ from bandstand.host_variables import REPORTED
 from bandstand.request.plan import TrainingPlan
 from bandstand.runs.clock import Clock
 from bandstand.runs.faults import alike
-from bandstand.runs.followed import Followed, News
+from bandstand.runs.followed import Followed
+from bandstand.runs.jobs import TrainingJob
 from bandstand.runs.kinds import kind_of
+from bandstand.runs.news import News
 from bandstand.runs.ownership import Claim, Renewal
 from bandstand.runs.record import Record
 from bandstand.runs.snapshot import Observer, StopFlag
 from bandstand.runs.stops import failed_state
-from bandstand.runs.stored import TrainingJob, add_training_job
+from bandstand.runs.stored import add_training_job
 
 POLL_SECONDS = 0.01
 """Time between two looks at the logs while something happens in them."""
@@ -52,6 +54,7 @@ class Launcher:
         clock: The time.
         claim: This process's claim on its jobs.
         renewal: What renews their leases.
+        served: Whether the service runs them.
     """
 
     record: Record
@@ -62,6 +65,7 @@ class Launcher:
     clock: Clock
     claim: Claim
     renewal: Renewal
+    served: bool = False
     jobs: list[Followed] = field(default_factory=list)
     _refused: dict[str, JobState] = field(default_factory=dict)
     _killed_at: float | None = None
@@ -83,6 +87,7 @@ class Launcher:
         tuning_job: str | None = None,
         number: int = 1,
         settings: Mapping[str, str] | None = None,
+        definition: str = "",
     ) -> TrainingJob:
         """Write a job into the record, within a transaction; `submit` starts it afterwards."""
         job = TrainingJob(
@@ -96,6 +101,8 @@ class Launcher:
             created=self.clock.time(),
             settings=dict(settings or {}),
             grace=self.grace,
+            served=self.served,
+            definition=definition,
         )
         add_training_job(connection, job)
         return job
@@ -127,28 +134,43 @@ class Launcher:
                 self.renewal.add(job.folder)
         return followed
 
+    def reopen(self, connection: sqlite3.Connection, jobs: Iterable[Followed]) -> list[Followed]:
+        """Write that interrupted jobs go on, within a transaction, in which they may just have been found.
+
+        Args:
+            connection: The store.
+            jobs: Jobs; those that are not interrupted are passed over.
+
+        Returns:
+            The jobs that are to be begun again.
+        """
+        again = [job for job in jobs if job.interrupted]
+        for job in again:
+            job.reopen(connection, self.claim.owner)
+        return again
+
     def restart(self, job: Followed, threads: int) -> None:
-        """Begin an interrupted job again; one that cannot be begun counts as failed.
+        """Begin a reopened job again; one that cannot be begun counts as failed.
 
         It is told which of its reports have arrived: a checkpoint may be of an iteration whose report was
         still on its way.
         """
-        lost, plan = job.state, job.job.plan
+        plan, folder = job.job.plan, job.job.folder
+        attempt, is_first = job.state.attempt, not job.state.spent
         reported = (REPORTED.name, str(job.iterations))
-        attempt = lost.attempt if lost.started is None else lost.attempt + 1
-        with self.record.transaction() as connection:
-            job.reopen(connection, self.claim.owner)
-        folder = job.job.folder
         try:
             told = replace(plan, environment=(*plan.environment, reported))
-            self.backend.restart(told, folder, threads=threads, attempt=attempt, spent=lost.seconds)
+            self.backend.restart(told, folder, threads=threads, attempt=attempt, spent=job.state.spent)
         except (BandstandError, OSError) as error:
             reason = f"The job could not be started again: {error}"
             self._refused[job.name] = failed_state(reason, job.job, self.clock.time())
         else:
             self.renewal.add(folder)
-            word = "is started" if attempt == lost.attempt else "is started again"
+            word = "is started" if is_first else "is started again"
             self.observer.said(f"{job.name} {word}, for attempt {attempt}")
+            asked = "SELECT 1 FROM training_jobs WHERE name = ? AND stop_asked IS NOT NULL"
+            if self.record.read(asked, (job.name,)):  # when there was nothing that could hear it
+                self.end(job)
 
     def look(self) -> list[tuple[Followed, News]]:
         """What is new about every job that is not over."""
@@ -186,9 +208,17 @@ class Launcher:
             for job in self.running:
                 self._press(job, self.backend.kill)
 
-    def pause(self, news: Sequence[tuple[Followed, News]]) -> None:
-        """Wait until the next look; not at all while a log has more to read."""
+    def pause(self, news: Sequence[tuple[Followed, News]], after_news: float = POLL_SECONDS) -> None:
+        """Wait until the next look; not at all while a log has more to read.
+
+        Args:
+            news: What the last look has found.
+            after_news: Seconds to wait if it has found any.
+        """
         if any(each.more and not each.state.is_ended for _, each in news):
+            return
+        if news:
+            self.clock.wait(after_news)
             return
         idle = self.clock.monotonic() - self._last_news > 1.0
         self.clock.wait(IDLE_POLL_SECONDS if idle else POLL_SECONDS)

@@ -6,10 +6,10 @@ import json
 import sqlite3
 from collections.abc import Collection, Sequence
 
+from bandstand.runs.jobs import TuningJob
 from bandstand.runs.record import Record
 from bandstand.runs.settling import settle
 from bandstand.runs.stops import stop_document
-from bandstand.runs.stored import TuningJob
 from bandstand.study import (
     Decision,
     Event,
@@ -74,7 +74,7 @@ class Ledger:
         """
         self._names[start.trial] = name
         self._write(connection, [start], now)
-        self.tell(connection, Started(start.trial, start.settings), now)
+        self.tell(connection, Started(start.trial, start.settings, start.definition), now)
 
     def tell(
         self, connection: sqlite3.Connection, event: Event, now: float, over: Collection[int] = ()

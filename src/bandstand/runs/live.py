@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from itertools import chain
+from typing import Protocol
 
 from bandstand.backends.backend import Backend
 from bandstand.request.plan import TrainingPlan, TuningPlan
 from bandstand.runs.clock import Clock, SystemClock
+from bandstand.runs.jobs import TuningJob
 from bandstand.runs.kinds import kind_of
 from bandstand.runs.launcher import Launcher
 from bandstand.runs.ledger import Ledger
@@ -23,7 +26,7 @@ from bandstand.runs.resuming import (
 )
 from bandstand.runs.single import Single
 from bandstand.runs.snapshot import JobRow, Observer, Outcome, Snapshot, StopFlag
-from bandstand.runs.stored import TuningJob, add_tuning_job, training_jobs
+from bandstand.runs.stored import add_tuning_job, training_jobs
 from bandstand.runs.tuning import Tuning
 from bandstand.runs.warm_start import knowledge
 from bandstand.study import Study, StudySpec
@@ -33,6 +36,7 @@ __all__ = [
     "JobRow",
     "Observer",
     "Outcome",
+    "Service",
     "Snapshot",
     "StopFlag",
     "resume_training",
@@ -45,6 +49,13 @@ GRACE_SECONDS = 120.0
 """Time between SIGTERM and SIGKILL, as SageMaker gives it (StopTrainingJob)."""
 
 
+class Service(Protocol):
+    """What the service wants to know of a job that it runs."""
+
+    def recorded(self) -> None:
+        """The job is in the record, under a living claim; nothing of it has been started yet."""
+
+
 def tune(
     plan: TuningPlan,
     record: Record,
@@ -54,6 +65,7 @@ def tune(
     *,
     grace: float = GRACE_SECONDS,
     clock: Clock | None = None,
+    service: Service | None = None,
 ) -> Outcome:
     """Run a tuning job to its end.
 
@@ -65,6 +77,7 @@ def tune(
         stop: What Ctrl-C sets: the first ends all jobs cleanly, the second kills them.
         grace: Seconds between SIGTERM and SIGKILL when a training job is stopped.
         clock: The time; the machine's own unless a test brings another.
+        service: Set where the service runs it.
 
     Returns:
         How it ended.
@@ -78,16 +91,17 @@ def tune(
     spec = StudySpec.from_plan(plan, seed)
     if spec.modelled:
         require_model()
-    with _launcher(record, backend, observer, stop, grace, clock) as launcher:
+    with _launcher(record, backend, observer, stop, grace, clock, service) as launcher:
         learned = knowledge(record, plan)
         ledger = Ledger(record, plan.name, Study(spec))
         created = launcher.clock.time()
         owner, kind = launcher.claim.owner, kind_of(backend)
-        job = TuningJob(plan.name, owner, plan, seed, grace, created, backend=kind)
-        with record.transaction() as connection:
+        job = TuningJob(plan.name, owner, plan, seed, grace, created, backend=kind, served=launcher.served)
+        with record.transaction(durable=launcher.served) as connection:
             add_tuning_job(connection, job)
             for known in learned.events:
                 ledger.tell(connection, known, job.created)
+        _acknowledge(service)
         for note in learned.notes:
             observer.said(f"{plan.name}: {note}")
         return Tuning(plan, launcher, ledger).run()
@@ -102,6 +116,7 @@ def train(
     *,
     grace: float = GRACE_SECONDS,
     clock: Clock | None = None,
+    service: Service | None = None,
 ) -> Outcome:
     """Run one training job to its end; its log lines are told to the observer.
 
@@ -113,6 +128,7 @@ def train(
         stop: What Ctrl-C sets: the first ends the job cleanly, the second kills it.
         grace: Seconds between SIGTERM and SIGKILL when the job is stopped.
         clock: The time; the machine's own unless a test brings another.
+        service: Set where the service runs it.
 
     Returns:
         How it ended.
@@ -121,9 +137,10 @@ def train(
         InputError: The name is taken.
         PlatformError: The record cannot be written; the job has been asked to stop.
     """
-    with _launcher(record, backend, observer, stop, grace, clock) as launcher:
-        with record.transaction() as connection:
+    with _launcher(record, backend, observer, stop, grace, clock, service) as launcher:
+        with record.transaction(durable=launcher.served) as connection:
             job = launcher.add(connection, plan)
+        _acknowledge(service)
         return Single(job, launcher).run()
 
 
@@ -135,6 +152,7 @@ def resume_tuning(
     stop: StopFlag,
     *,
     clock: Clock | None = None,
+    service: Service | None = None,
 ) -> Outcome:
     """Take up a tuning job whose launcher is gone, and run it to its end.
 
@@ -148,6 +166,7 @@ def resume_tuning(
         observer: Who watches.
         stop: What Ctrl-C sets: the first ends all jobs cleanly, the second kills them.
         clock: The time; the machine's own unless a test brings another.
+        service: Set where the service runs it.
 
     Returns:
         How it ended.
@@ -161,9 +180,11 @@ def resume_tuning(
     found = resumable_tuning(record, name)
     if StudySpec.from_plan(found.plan, found.seed).modelled:
         require_model()
-    with _launcher(record, backend, observer, stop, found.grace, clock) as launcher:
+    with _launcher(record, backend, observer, stop, found.grace, clock, service) as launcher:
         job = claim_tuning(record, name, launcher.claim, launcher.clock.time())
-        for note in changes_since(job.plan.definition, job.created):
+        _acknowledge(service)
+        notes = [changes_since(each.training, job.created) for each in job.plan.definitions]
+        for note in dict.fromkeys(chain.from_iterable(notes)):
             observer.said(f"note: {note}")
         halting = job.status == "Stopping"
         ledger = Ledger.load(record, job)
@@ -180,6 +201,7 @@ def resume_training(
     stop: StopFlag,
     *,
     clock: Clock | None = None,
+    service: Service | None = None,
 ) -> Outcome:
     """Take up a training job of its own whose launcher is gone, and run it to its end.
 
@@ -190,6 +212,7 @@ def resume_training(
         observer: Who watches.
         stop: What Ctrl-C sets: the first ends the job cleanly, the second kills it.
         clock: The time; the machine's own unless a test brings another.
+        service: Set where the service runs it.
 
     Returns:
         How it ended.
@@ -200,8 +223,9 @@ def resume_training(
         PlatformError: The record cannot be written; the job has been asked to stop.
     """
     found = resumable_training(record, name)
-    with _launcher(record, backend, observer, stop, found.grace, clock) as launcher:
+    with _launcher(record, backend, observer, stop, found.grace, clock, service) as launcher:
         job = claim_training(record, name, launcher.claim)
+        _acknowledge(service)
         for note in changes_since(job.plan, job.created):
             observer.said(f"note: {note}")
         return Single(job, launcher).run(resumed=True)
@@ -209,9 +233,21 @@ def resume_training(
 
 @contextmanager
 def _launcher(
-    record: Record, backend: Backend, observer: Observer, stop: StopFlag, grace: float, clock: Clock | None
+    record: Record,
+    backend: Backend,
+    observer: Observer,
+    stop: StopFlag,
+    grace: float,
+    clock: Clock | None,
+    service: Service | None,
 ) -> Iterator[Launcher]:
     with Claim.make(record) as claim, Renewal(backend.renew) as renewal:
-        launcher = Launcher(record, backend, observer, stop, grace, clock or SystemClock(), claim, renewal)
-        with launcher.stopping_on_error():
+        time, served = clock or SystemClock(), service is not None
+        launcher = Launcher(record, backend, observer, stop, grace, time, claim, renewal, served)
+        with nullcontext() if served else launcher.stopping_on_error():  # a service takes its jobs up again
             yield launcher
+
+
+def _acknowledge(service: Service | None) -> None:
+    if service is not None:
+        service.recorded()

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from bandstand.runs.clock import Clock
 from bandstand.runs.followed import Followed
 from bandstand.runs.snapshot import JobRow, Observer, Snapshot
 from bandstand.study import Study
+
+
+class Ranking(Protocol):
+    """Who knows the best training job; a study, or what stands in for one that somebody else runs."""
+
+    def best(self) -> tuple[int, float] | None:
+        """Number and objective of the best training job that is over; None while there is none."""
+
 
 SHORTEST_SECONDS = 0.1
 """Least time between two pictures."""
@@ -45,7 +54,7 @@ class Pictures:
         self,
         status: str,
         jobs: Sequence[Followed],
-        study: Study | None,
+        study: Ranking | None,
         *,
         changed: bool,
         last: bool = False,
@@ -55,7 +64,7 @@ class Pictures:
         Args:
             status: The run's status.
             jobs: Its training jobs, in order of their numbers.
-            study: Its study, or None.
+            study: Its study, or what knows the best of its jobs, or None.
             changed: Whether there is anything new since the last call.
             last: Whether this is the last picture, which is always handed over.
         """
@@ -83,10 +92,10 @@ class Pictures:
             )
         )
 
-    def _row(self, job: Followed, study: Study | None) -> JobRow:
+    def _row(self, job: Followed, study: Ranking | None) -> JobRow:
         row = self._final.get(job.name)
         if row is None:
-            row = job_row(job, study)
+            row = job_row(job, study if isinstance(study, Study) else None)
             if job.over:
                 self._final[job.name] = row
         return row
@@ -95,7 +104,6 @@ class Pictures:
 def job_row(job: Followed, study: Study | None) -> JobRow:
     """A job as a line of the live table."""
     number = job.job.number
-    bracket = study.bracket(number) if study is not None else None
     return JobRow(
         name=job.name,
         number=number,
@@ -103,24 +111,26 @@ def job_row(job: Followed, study: Study | None) -> JobRow:
         secondary_status=job.state.secondary_status,
         hosts=job.job.plan.hosts,
         reports=job.reports or (0 if job.job.objective_name else job.iterations),
-        rung=_rung(study, bracket, job.reports),
-        bracket=bracket,
+        rung=_rung(study, job),
+        bracket=None if study is None else study.bracket(number),
         objective=job.objective,
         note=job.note,
         brief=job.brief,
         settings=job.job.settings,
+        definition=job.job.definition,
     )
 
 
-def _rung(study: Study | None, bracket: int | None, reports: int) -> str:
-    if study is None or bracket is None or study.spec.max_resource is None:
+def _rung(study: Study | None, job: Followed) -> str:
+    most = None if study is None else study.spec.max_resource_of(job.job.definition)
+    if study is None or most is None:
         return ""
-    levels = (*study.rungs(bracket), study.spec.max_resource)
-    reached = max((level for level in levels if level <= reports), default=0)
-    return f"{reached} of {study.spec.max_resource}" if reached else ""
+    levels = (*study.rungs(job.job.number), most)
+    reached = max((level for level in levels if level <= job.reports), default=0)
+    return f"{reached} of {most}" if reached else ""
 
 
-def _best(rows: Sequence[JobRow], study: Study | None) -> JobRow | None:
+def _best(rows: Sequence[JobRow], study: Ranking | None) -> JobRow | None:
     if study is None:
         return next((row for row in rows if row.objective is not None), None)
     best = study.best()

@@ -6,14 +6,17 @@ import sqlite3
 import time
 from collections.abc import Iterable
 
-from bandstand.runs.followed import Followed, News
+from bandstand.runs.followed import Followed
 from bandstand.runs.intake import end_decided, take_in
+from bandstand.runs.jobs import TrainingJob, TuningJob
 from bandstand.runs.kinds import backend_of
 from bandstand.runs.ledger import Ledger
+from bandstand.runs.news import News
 from bandstand.runs.ownership import alive, forget, owner_words, owners
 from bandstand.runs.record import Record
+from bandstand.runs.remote.owner import NOBODY
 from bandstand.runs.settling import settle
-from bandstand.runs.stored import OPEN, TrainingJob, TuningJob, training_jobs, tuning_job, tuning_jobs
+from bandstand.runs.stored import OPEN, training_jobs, tuning_job, tuning_jobs
 from bandstand.study import Halted, Stop
 
 
@@ -35,8 +38,8 @@ def reconcile(record: Record) -> None:
         PlatformError: The store cannot be written.
     """
     for owner in owners(record):
-        if alive(record, owner):
-            continue
+        if owner == NOBODY or alive(record, owner):
+            continue  # jobs on SageMaker have no owner; they are asked about where they are shown
         for job in tuning_jobs(record, f"{OPEN} AND owner = ?", (owner,)):
             _adopt_tuning(record, job.name)
         for lone in training_jobs(record, f"{OPEN} AND owner = ? AND tuning_job IS NULL", (owner,)):

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import difflib
 import errno
 import hashlib
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from bandstand.errors import InputError, PlatformError
-from bandstand.runs.schema import migrate
+from bandstand.runs.jobs import KINDS, Kind
+from bandstand.runs.schema import is_current, migrate
 
 FILE = "bandstand.db"
 BUSY_SECONDS = 30.0
@@ -31,7 +31,7 @@ _WORDS = {
 
 
 class NameTakenError(InputError):
-    """Another job has the name; whoever chose it for the user may choose another."""
+    """Another job of the same kind has the name; whoever chose it for the user may choose another."""
 
 
 class Record:
@@ -42,10 +42,14 @@ class Record:
     Args:
         home: The folder that holds all state.
         connection: The open store, in autocommit mode.
+
+    Attributes:
+        is_stale: Whether it was found that it cannot be brought up to date, which a person is told once.
     """
 
     def __init__(self, home: Path, connection: sqlite3.Connection) -> None:
         self.home = home
+        self.is_stale = False
         self._connection = connection
 
     @classmethod
@@ -61,7 +65,8 @@ class Record:
         home = home.expanduser().absolute()
         path = home / FILE
         try:
-            (home / "jobs").mkdir(parents=True, exist_ok=True)
+            home.mkdir(mode=0o700, parents=True, exist_ok=True)  # requests are kept there, and secrets
+            (home / "jobs").mkdir(exist_ok=True)
         except OSError as error:
             raise PlatformError(unusable(home, error)) from error
         with _explained(path):
@@ -69,13 +74,31 @@ class Record:
         try:
             with _explained(path):
                 connection.row_factory = sqlite3.Row
-                _write_ahead(connection)
-                connection.execute("PRAGMA synchronous = NORMAL")
+                write_ahead(connection)
                 migrate(connection, path)
         except BaseException:
             connection.close()
             raise
         return cls(home, connection)
+
+    @classmethod
+    def open_to_read(cls, home: Path) -> Record:
+        """Open the record of a home to read it; as it stands on the disk, where nothing can be written there.
+
+        Args:
+            home: The folder that holds all state.
+
+        Raises:
+            PlatformError: It cannot be read either, or what was written last is not in its file yet.
+        """
+        try:
+            return cls.open(home)
+        except PlatformError:
+            home = home.expanduser().absolute()
+            connection = _as_it_stands(home / FILE)
+            if connection is None:
+                raise
+            return cls(home, connection)
 
     def close(self) -> None:
         """Close the store."""
@@ -94,15 +117,15 @@ class Record:
         """The file of the store."""
         return self.home / FILE
 
-    def folder(self, name: str) -> Path:
-        """The folder of a training job."""
-        return self.home / "jobs" / name
+    def folder(self, name: str, kind: Kind = "training") -> Path:
+        """The folder of a training job, or of a tuning job that runs on SageMaker; no name has a dot."""
+        return self.home / "jobs" / (name if kind == "training" else f"{name}.{kind}")
 
-    def read(self, sql: str, parameters: Sequence[Any] = ()) -> list[sqlite3.Row]:
+    def read(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[sqlite3.Row]:
         """All rows of a query.
 
         Args:
-            sql: The query, with a question mark for each parameter.
+            sql: The query, with a question mark or a name for each parameter.
             parameters: The parameters' values.
 
         Raises:
@@ -112,13 +135,18 @@ class Record:
             return self._connection.execute(sql, parameters).fetchall()
 
     @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
+    def transaction(self, *, durable: bool = False) -> Iterator[sqlite3.Connection]:
         """Write all of a block, or nothing of it; other writers wait meanwhile.
+
+        Args:
+            durable: Whether it has to outlast a loss of power, for which the disk is waited for; that of a
+                process it outlasts in any case.
 
         Raises:
             PlatformError: The store cannot be written.
         """
         with _explained(self.path):
+            self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
@@ -132,49 +160,40 @@ class Record:
         """A number that changes when another connection has written to the store."""
         return int(self.read("PRAGMA data_version")[0][0])
 
-    def free_name(self, base: str, limit: int) -> str:
-        """A name nobody has yet: the base itself, else base-2, base-3, ... within a limit.
+    def free_name(self, base: str, limit: int, taken_elsewhere: Collection[str] = ()) -> str:
+        """A name that no job of any kind has yet: the base itself, else base-2, base-3, ... within a limit.
+
+        A name that is chosen for a person stands for one job, so that no verb has to ask for the kind.
 
         Args:
             base: The wished-for name.
             limit: The greatest length, in characters; a longer base is shortened with a hash of itself.
+            taken_elsewhere: Names that somebody else has.
         """
-        taken = {row["name"].casefold() for row in self.read("SELECT name FROM names")}
+        elsewhere = {name.casefold() for name in taken_elsewhere}
+        taken = " UNION ALL ".join(f"SELECT 1 FROM {kind}_jobs WHERE name = :name" for kind in KINDS)  # noqa: S608
         name, count = _shortened(base, limit), 1
-        while name.casefold() in taken:
+        while name.casefold() in elsewhere or self.read(taken, {"name": name}):
             count += 1
             ending = f"-{count}"
             name = _shortened(base, limit - len(ending)) + ending
         return name
 
-    def kind(self, name: str) -> str:
-        """Whether a name is a `tuning` job's or a `training` job's.
 
-        Raises:
-            InputError: Nobody has this name; the message has the nearest one.
-        """
-        found = self.read("SELECT kind FROM names WHERE name = ?", (name,))
-        if found:
-            return str(found[0]["kind"])
-        names = [row["name"] for row in self.read("SELECT name FROM names ORDER BY name")]
-        near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-        advice = f"Did you mean '{near[0]}'?" if near else "`bandstand list` shows the jobs there are."
-        raise InputError(f"There is no job '{name}' in {self.home}. {advice}")
-
-
-def take_name(connection: sqlite3.Connection, name: str, kind: str) -> None:
-    """Give a name to a job, within a transaction.
-
-    Raises:
-        NameTakenError: The name is taken; letter case makes no difference.
-    """
+def _as_it_stands(path: Path) -> sqlite3.Connection | None:
+    """Open a store without its log and locks, for which files are made; None where that would tell less."""
+    log = path.with_name(f"{path.name}-wal")
+    if not path.is_file() or (log.exists() and log.stat().st_size):
+        return None
+    connection = sqlite3.connect(f"{path.as_uri()}?immutable=1", uri=True, isolation_level=None)
     try:
-        connection.execute("INSERT INTO names (name, kind) VALUES (?, ?)", (name, kind))
-    except sqlite3.IntegrityError as error:
-        raise NameTakenError(
-            f"The name '{name}' is taken by another job (upper and lower case count as equal)."
-            " Choose another name, or remove the old job with `bandstand clean`."
-        ) from error
+        if is_current(connection):
+            connection.row_factory = sqlite3.Row
+            return connection
+    except sqlite3.DatabaseError:
+        pass  # it is no store; why it could not be opened is told
+    connection.close()
+    return None
 
 
 @contextmanager
@@ -194,12 +213,17 @@ def _explained(path: Path) -> Iterator[None]:
 
 def unusable(home: Path, error: OSError) -> str:
     """Say why nothing can be written below a home, and what to do."""
-    causes = {errno.EROFS: "the file system is read-only", errno.ENOSPC: "the disk is full"}
+    causes = {
+        errno.EROFS: "the file system is read-only",
+        errno.ENOSPC: "the disk is full",
+        errno.EEXIST: "it, or its folder jobs, is no folder",
+        errno.ENOTDIR: "a part of its path is no folder",
+    }
     cause = causes.get(error.errno or 0, error.strerror or str(error))
     return f"The home {home} cannot be written: {cause}. Name another folder with --home or BANDSTAND_HOME."
 
 
-def _write_ahead(connection: sqlite3.Connection) -> None:
+def write_ahead(connection: sqlite3.Connection) -> None:
     """Switch to write-ahead logging, so that readers and the writer do not wait for each other.
 
     The switch itself needs the store alone and does not honour the busy time-out, so that two processes that

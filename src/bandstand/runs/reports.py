@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
 from bandstand.metrics import Point
 from bandstand.runs.faults import DoublePrint, lost_reports
+from bandstand.runs.jobs import TrainingJob
 from bandstand.runs.record import Record
-from bandstand.runs.stored import TrainingJob
-
-_RESUMED = re.compile(r"bandstand: goes on after iteration ([0-9]{1,9})\b")
-"""What the leader of a job notes that goes on from a checkpoint."""
 
 
 @dataclass(frozen=True)
@@ -145,9 +141,3 @@ class Reports:
             return None
         self._iterations.add(point.iteration)
         return Report(self.count, point.iteration, point.value, point.time)
-
-
-def noted_resume(text: str) -> int | None:
-    """The iteration that a log line says the job goes on after; None if the line says something else."""
-    found = _RESUMED.match(text)
-    return int(found[1]) if found else None

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
+from bandstand.channels.objects import SCHEME, matches
 from bandstand.errors import InputError
 from bandstand.hyperparameter_text import unquoted
 from bandstand.request.custom_metric_rules import custom_metrics
 from bandstand.request.plan import TrainingPlan, local_path
 from bandstand.runs.documents import is_resumable
+from bandstand.runs.finding import find, words_for
+from bandstand.runs.jobs import TrainingJob, TuningJob
 from bandstand.runs.ownership import Claim, alive, owner_words
 from bandstand.runs.record import Record
-from bandstand.runs.stored import OPEN, TrainingJob, TuningJob, training_job, tuning_job
+from bandstand.runs.stored import OPEN, training_job, training_jobs, tuning_job, tuning_jobs
 
 _SHOWN = 3
 
@@ -31,15 +34,15 @@ def resumable_tuning(record: Record, name: str) -> TuningJob:
         InputError: There is no such tuning job, it is over, a living launcher runs it, or what it needs is
             gone from this machine.
     """
-    if record.kind(name) != "tuning":
-        one = training_job(record, name)
-        whole = f"tune --resume {one.tuning_job}" if one.tuning_job else f"train --resume {one.name}"
-        raise InputError(f"{one.name} is a training job. Go on with: bandstand {whole}")
-    job = tuning_job(record, name)
+    # Of two jobs of the name the verb means its own; one of the other kind is found to tell its verb.
+    job = find(record, name, "tuning" if tuning_jobs(record, "name = ?", (name,)) else None)
+    if isinstance(job, TrainingJob):
+        whole = f"tune --resume {job.tuning_job}" if job.tuning_job else f"train --resume {job.name}"
+        raise InputError(f"{job.name} is a training job. Go on with: bandstand {whole}")
     _refuse_owned(record, job)
     if job.over and not is_resumable(record, job):
-        raise InputError(_over(job))
-    _refuse_vanished(job.plan.definition)
+        raise InputError(_over(record, job))
+    _refuse_vanished(job.name, [each.training for each in job.plan.definitions])
     return job
 
 
@@ -54,9 +57,10 @@ def resumable_training(record: Record, name: str) -> TrainingJob:
         InputError: There is no such training job, it is part of a tuning job, it is over, a living launcher
             runs it, or what it needs is gone from this machine.
     """
-    if record.kind(name) == "tuning":
+    # As for a tuning job: the verb means its own.
+    job = find(record, name, "training" if training_jobs(record, "name = ?", (name,)) else None)
+    if isinstance(job, TuningJob):
         raise InputError(f"{name} is a tuning job. Go on with: bandstand tune --resume {name}")
-    job = training_job(record, name)
     if job.tuning_job is not None:
         raise InputError(
             f"{job.name} belongs to tuning job {job.tuning_job}, which goes on as a whole:"
@@ -64,8 +68,8 @@ def resumable_training(record: Record, name: str) -> TrainingJob:
         )
     _refuse_owned(record, job)
     if job.over and not job.interrupted:
-        raise InputError(_over(job))
-    _refuse_vanished(job.plan)
+        raise InputError(_over(record, job))
+    _refuse_vanished(job.name, [job.plan])
     return job
 
 
@@ -144,27 +148,30 @@ def _refuse_owned(record: Record, job: TuningJob | TrainingJob) -> None:
     if alive(record, job.owner) and not job.over:
         raise InputError(
             f"{job.name} is {job.status}: {owner_words(record, job.owner)} lives and runs it. Wait for it, or"
-            f" stop it with: bandstand stop {job.name}"
+            f" stop it with: bandstand stop {words_for(record, job.name, job.kind)}"
         )
 
 
-def _over(job: TuningJob | TrainingJob) -> str:
+def _over(record: Record, job: TuningJob | TrainingJob) -> str:
     return (
         f"{job.name} is over already: {job.status}. There is nothing to go on with;"
-        f" `bandstand show {job.name}` tells how it ended."
+        f" `bandstand show {words_for(record, job.name, job.kind)}` tells how it ended."
     )
 
 
-def _refuse_vanished(plan: TrainingPlan) -> None:
-    gone = [f"{what}: {place} is gone." for what, place in _places(plan) if not place.exists()]
-    gone += [f"the program: {place} is gone." for place in _programs(plan) if not place.exists()]
-    gone += [
-        f"{what}: {place} is empty."
-        for what, place in _places(plan)
-        if place.is_dir() and not any(place.iterdir())
-    ]
+def _refuse_vanished(name: str, plans: Sequence[TrainingPlan]) -> None:
+    gone = list(dict.fromkeys(fault for plan in plans for fault in _vanished(plan)))
     if gone:
-        raise InputError(" ".join([f"{plan.name} cannot go on.", *gone, "Put it back and try again."]))
+        raise InputError(" ".join([f"{name} cannot go on.", *gone, "Put it back and try again."]))
+
+
+def _vanished(plan: TrainingPlan) -> Iterator[str]:
+    for what, place in _places(plan):
+        if not place.exists():
+            yield f"{what}: {place} is gone."
+        elif place.is_dir() and not any(place.iterdir()):
+            yield f"{what}: {place} is empty."
+    yield from (f"the program: {place} is gone." for place in _programs(plan) if not place.exists())
 
 
 def _places(plan: TrainingPlan) -> Iterator[tuple[str, Path]]:
@@ -172,7 +179,11 @@ def _places(plan: TrainingPlan) -> Iterator[tuple[str, Path]]:
     if code is not None:
         yield "the code", code
     for channel in plan.channels:
-        yield f"the data of channel {channel.name}", channel.path
+        what = f"the data of channel {channel.name}"
+        if channel.buckets is not None and channel.uri.startswith(SCHEME):
+            yield from ((what, path) for path in matches(channel.buckets, channel.uri))
+        else:
+            yield what, channel.path
 
 
 def _code(plan: TrainingPlan) -> Path | None:

@@ -7,8 +7,9 @@ import sqlite3
 from collections.abc import Sequence
 
 from bandstand.runs.faults import alike, distinct, once_at_the_end, silence_in
+from bandstand.runs.jobs import TrainingJob, iterations_asked
 from bandstand.runs.record import Record
-from bandstand.runs.stored import TrainingJob, iterations_asked, training_jobs, tuning_job
+from bandstand.runs.stored import training_jobs, tuning_job
 from bandstand.sagemaker_files import fit_failure
 
 _SHOWN_WARNINGS = 5

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from bandstand.runs.followed import Followed, News
+from bandstand.runs.followed import Followed
 from bandstand.runs.intake import take_in
+from bandstand.runs.jobs import TrainingJob
 from bandstand.runs.launcher import Launcher, threads_per_rank
+from bandstand.runs.news import News
 from bandstand.runs.picture import Pictures
 from bandstand.runs.snapshot import Outcome
-from bandstand.runs.stored import TrainingJob
+
+AFTER_NEWS_SECONDS = 0.1
+"""Time between two looks while lines come: no decision hangs on them, and a look takes of the cores that the
+ranks train on."""
 
 
 class Single:
@@ -46,19 +51,22 @@ class Single:
             if news:
                 with launcher.record.transaction() as connection:
                     take_in(connection, news, None, launcher.clock.time())
+                    again = launcher.reopen(connection, [job])
                 for _, each in news:
                     self._say(each)
-                if job.interrupted:
+                if again:
                     launcher.restart(job, threads)
             self._pictures.show(job.state.status, [job], None, changed=bool(news), last=job.over)
             if not job.over:
-                launcher.pause(news)
+                launcher.pause(news, AFTER_NEWS_SECONDS)
         launcher.say_ended(job)
         return Outcome(job.name, job.state.status, job.failure_reason)
 
     def _take_up(self, job: Followed, threads: int) -> None:
         """Begin a job again that was interrupted; end one that was told to stop and may not have heard it."""
-        if job.interrupted:
+        with self._launcher.record.transaction() as connection:
+            again = self._launcher.reopen(connection, [job])
+        if again:
             self._launcher.restart(job, threads)
             return
         self._launcher.observer.said(f"{job.name} still runs, and goes on")

@@ -24,6 +24,7 @@ class JobRow:
         note: Why it was stopped or why it failed, as one sentence; empty otherwise.
         brief: The same in two or three words, where a study stopped it.
         settings: The tuned hyperparameters, as text.
+        definition: The name of the definition that it is made of; empty where that has none.
     """
 
     name: str
@@ -38,6 +39,7 @@ class JobRow:
     note: str = ""
     brief: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
+    definition: str = ""
 
 
 @dataclass(frozen=True)

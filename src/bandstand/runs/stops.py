@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from bandstand.backends.backend import Cause, HostState, JobState, Transition
-from bandstand.runs.stored import TrainingJob
+from bandstand.runs.jobs import TrainingJob
 from bandstand.sagemaker_files import fit_failure
 from bandstand.study import StopReason
 
@@ -41,7 +41,7 @@ def plain_stop(kind: str, reason: str) -> dict[str, Any]:
     """A stop that no comparison brought about.
 
     Args:
-        kind: `user`, `runtime` or `owner`.
+        kind: `user`, `runtime`, `wait`, `interruption` or `owner`.
         reason: One sentence.
     """
     return {
@@ -68,8 +68,13 @@ def end_document(state: JobState, job: TrainingJob) -> dict[str, Any]:
         return plain_stop(
             "runtime", f"Stopped because it ran for {job.plan.max_runtime} s (MaxRuntimeInSeconds)."
         )
+    if state.secondary_status == "MaxWaitTimeExceeded":
+        text = f"Stopped because it waited and ran for {job.plan.max_wait} s (MaxWaitTimeInSeconds)."
+        return plain_stop("wait", text)
+    words = state.transitions[-1].message if state.transitions else ""
+    if state.cause == "interruption":
+        return plain_stop("interruption", f"{words} {resume_advice(job)}")
     if state.cause == "owner":
-        words = state.transitions[-1].message if state.transitions else ""
         text = f"Stopped because its launcher was gone. {words} {resume_advice(job)}"
         return plain_stop("owner", text)
     return plain_stop("user", "Stopped on request.")

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
-from bandstand.request.plan import TuningPlan
+from bandstand.request.naming import TRAINING_NAME
+from bandstand.request.plan import TrainingPlan, TuningPlan
 from bandstand.request.ranges import ContinuousRange
-from bandstand.runs.followed import Followed, News
+from bandstand.runs.followed import Followed
 from bandstand.runs.intake import end_decided, take_in
+from bandstand.runs.jobs import TrainingJob
 from bandstand.runs.launcher import Launcher, threads_per_rank
 from bandstand.runs.ledger import Ledger
+from bandstand.runs.news import News
 from bandstand.runs.picture import Pictures
 from bandstand.runs.snapshot import Outcome
-from bandstand.runs.stored import TrainingJob, tuning_job
-from bandstand.study import Halted, Stop
+from bandstand.runs.stored import tuning_job
+from bandstand.study import Halted, Start, Stop
 from bandstand.study.events import Cause
 
 ASKED_SECONDS = 0.05
@@ -50,7 +53,6 @@ class Tuning:
         self._ledger = ledger
         self._record = launcher.record
         self._began = launcher.clock.monotonic() - used
-        self._threads = threads_per_rank(plan.definition, min(plan.parallel, plan.jobs))
         self._jobs: dict[int, Followed] = {}
         self._halting = halting
         self._grace = grace
@@ -80,8 +82,9 @@ class Tuning:
         self._launcher.observer.said(f"{self._plan.name} goes on: {_count(jobs, self._plan.jobs)}")
         with self._record.transaction() as connection:
             stops = end_decided(connection, jobs, self._ledger, self._launcher.clock.time())
+            again = self._launcher.reopen(connection, jobs)
         self._carry_out(stops)
-        self._restart()
+        self._restart(again)
 
     def run(self) -> Outcome:
         """Run until the study is finished, which it is not before the last training job is over."""
@@ -155,38 +158,55 @@ class Tuning:
         starts = self._ledger.study.ask()
         for start in starts:
             settings = dict(start.settings)
-            plan = self._plan.training(start.trial, settings)
+            plan = self._plan.training(start.trial, settings, start.definition)
             with self._record.transaction() as connection:
+                plan = self._named(plan)
                 job = self._launcher.add(
-                    connection, plan, tuning_job=self._plan.name, number=start.trial, settings=settings
+                    connection,
+                    plan,
+                    tuning_job=self._plan.name,
+                    number=start.trial,
+                    settings=settings,
+                    definition=start.definition,
                 )
                 self._ledger.start(connection, start, plan.name, self._launcher.clock.time())
-            self._jobs[start.trial] = self._launcher.submit(job, self._threads)
-            self._launcher.observer.said(f"{plan.name} started: {self._words(settings)}")
+            self._jobs[start.trial] = self._launcher.submit(job, self._threads(plan))
+            self._launcher.observer.said(f"{plan.name} started: {self._words(start)}")
         return len(starts)
 
-    def _words(self, settings: Mapping[str, str]) -> str:
-        """Tell settings in one line; `show` has all digits of what is rounded here."""
-        rounded = {each.name for each in self._plan.ranges if isinstance(each, ContinuousRange)}
-        return ", ".join(
+    def _named(self, plan: TrainingPlan) -> TrainingPlan:
+        """Give a training job another name if its own is taken, as by one that a deleted tuning job left."""
+        free = self._record.free_name(plan.name, TRAINING_NAME)
+        return plan if free == plan.name else plan.renamed(free)
+
+    def _threads(self, plan: TrainingPlan) -> int:
+        return threads_per_rank(plan, min(self._plan.parallel, self._plan.jobs))
+
+    def _words(self, start: Start) -> str:
+        """Tell definition and settings in one line; `show` has all digits of what is rounded here."""
+        ranges = self._plan.definition(start.definition).ranges
+        rounded = {each.name for each in ranges if isinstance(each, ContinuousRange)}
+        words = [start.definition] if start.definition else []
+        words += [
             f"{name}={float(value):.4g}" if name in rounded else f"{name}={value}"
-            for name, value in settings.items()
-        )
+            for name, value in start.settings
+        ]
+        return ", ".join(words)
 
     def _take(self, news: Sequence[tuple[Followed, News]]) -> None:
         with self._record.transaction() as connection:
             stops = take_in(connection, news, self._ledger, self._launcher.clock.time())
+            again = self._launcher.reopen(connection, [job for job, _ in news])
         self._carry_out(stops)
         for job, _ in news:
-            if job.over and not job.interrupted:
+            if job.over:
                 self._launcher.say_ended(job)
-        self._restart()
+        self._restart(again)
 
-    def _restart(self) -> None:
+    def _restart(self, jobs: Iterable[Followed]) -> None:
         """Begin the jobs again that were interrupted."""
-        for job in self._jobs.values():
-            if job.interrupted:
-                self._launcher.restart(job, self._threads)
+        for job in jobs:
+            self._launcher.restart(job, self._threads(job.job.plan))
 
     def _carry_out(self, stops: Iterable[Stop]) -> None:
         for stop in stops:

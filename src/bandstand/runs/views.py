@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator
 
 from bandstand.backends.backend import LogLine
-from bandstand.errors import InputError
-from bandstand.runs.documents import Document, best_row, iso, training_document, tuning_document
-from bandstand.runs.kinds import backend_of
+from bandstand.backends.sagemaker.mirror import Mirror
+from bandstand.errors import InputError, PlatformError
+from bandstand.runs.documents import Document, training_document, tuning_document
+from bandstand.runs.finding import find
+from bandstand.runs.jobs import Kind, TrainingJob
+from bandstand.runs.kinds import SAGEMAKER, backend_of
+from bandstand.runs.overview import overview
 from bandstand.runs.reconcile import reconcile
 from bandstand.runs.record import Record
-from bandstand.runs.stops import finite
-from bandstand.runs.stored import (
-    TrainingJob,
-    TuningJob,
-    training_job,
-    training_jobs,
-    tuning_job,
-    tuning_jobs,
-)
+from bandstand.runs.remote.catching_up import catch_up, catch_up_all
+from bandstand.runs.stored import training_job
+
+logger = logging.getLogger(__name__)
 
 FOLLOW_SECONDS = 0.05
 """Time between two looks at a log that is followed."""
@@ -32,34 +32,56 @@ def jobs(record: Record) -> list[Document]:
         record: The store.
 
     Returns:
-        For each: name, kind, status, created, ended, training_jobs (how many were started; null for a
-        training job) and best (the best final objective, or the training job's own; null without one).
+        What `overview` gives of each.
     """
-    reconcile(record)
-    found: list[tuple[float, Document]] = []
-    for job in tuning_jobs(record):
-        rows = training_jobs(record, "tuning_job = ?", (job.name,))
-        best = best_row(job.plan.goal, rows)
-        found.append((job.created, _entry(job, "tuning", len(rows), best.objective if best else None)))
-    for lone in training_jobs(record, "tuning_job IS NULL"):
-        found.append((lone.created, _entry(lone, "training", None, lone.objective)))
-    return [document for _, document in sorted(found, key=lambda item: item[0])]
+    look_after(record)
+    return [document for _, document in reversed(overview(record))]
 
 
-def show(record: Record, name: str) -> Document:
+def look_after(record: Record) -> None:
+    """Put the record right where owners have died, and ask about what runs on SageMaker.
+
+    Args:
+        record: The store.
+    """
+    _put_right(record)
+    for trouble in catch_up_all(record):
+        logger.warning("%s", trouble)
+
+
+def _put_right(record: Record) -> None:
+    """Take in what has happened to jobs without an owner; what is recorded is shown where that cannot be."""
+    if record.is_stale:
+        return
+    try:
+        reconcile(record)
+    except PlatformError as error:
+        record.is_stale = True
+        logger.warning("What is shown may be old. %s", error)
+
+
+def show(record: Record, name: str, kind: Kind | None = None, *, points: bool = True) -> Document:
     """One job as a JSON-ready document.
 
     Args:
         record: The store.
         name: A tuning job or a training job.
+        kind: Which of the two; None for the one that there is.
+        points: Whether to tell every metric point; without, `metrics` is empty.
 
     Raises:
-        InputError: There is no such job.
+        InputError: There is no such job, or one of each kind.
     """
-    reconcile(record)
-    if record.kind(name) == "tuning":
-        return tuning_document(record, tuning_job(record, name))
-    return training_document(record, training_job(record, name))
+    _put_right(record)
+    found = find(record, name, kind)
+    trouble = catch_up(record, found)
+    job = find(record, name, found.kind)
+    if isinstance(job, TrainingJob):
+        document = training_document(record, job, points=points)
+    else:
+        document = tuning_document(record, job, points=points)
+    document["warnings"] += [trouble] if trouble else []
+    return document
 
 
 def log_lines(
@@ -82,43 +104,34 @@ def log_lines(
     Raises:
         InputError: There is no such training job, or it has no such host.
     """
-    reconcile(record)
-    if record.kind(name) == "tuning":
-        raise InputError(
-            f"{name} is a tuning job; its training jobs have logs. `bandstand show {name}` names them."
-        )
-    job = training_job(record, name)
+    _put_right(record)
+    job = find(record, name, "training")
     names = [each["name"] for each in job.hosts] or [f"algo-{n}" for n in range(1, job.plan.hosts + 1)]
     if host is not None and host not in names:
         raise InputError(f"{job.name} has no host '{host}'; it has {', '.join(names)}.")
-    return _lines(job, host, follow, stopped)
+    return _lines(record, job, host, follow, stopped)
 
 
 def _lines(
-    job: TrainingJob, host: str | None, follow: bool, stopped: Callable[[], bool]
+    record: Record, job: TrainingJob, host: str | None, follow: bool, stopped: Callable[[], bool]
 ) -> Iterator[LogLine]:
-    backend = backend_of(job.backend)
+    elsewhere = job.backend == SAGEMAKER
+    backend = Mirror() if elsewhere else backend_of(job.backend)
     offsets: dict[str, int] = {}
     while not stopped():
+        if elsewhere:
+            catch_up(record, job)
         try:
             over = backend.describe(job.folder).is_ended
-        except InputError:  # never submitted: there is no log
-            return
+        except InputError:  # it is not handed in yet, or never was
+            reconcile(record)
+            if not follow or training_job(record, job.name).over:
+                return
+            time.sleep(FOLLOW_SECONDS)
+            continue
         lines, offsets = backend.lines(job.folder, offsets)
         yield from (line for line in lines if host is None or line.host == host)
         if not lines:
             if over or not follow:
                 return
             time.sleep(FOLLOW_SECONDS)
-
-
-def _entry(job: TuningJob | TrainingJob, kind: str, count: int | None, best: float | None) -> Document:
-    return {
-        "name": job.name,
-        "kind": kind,
-        "status": job.status,
-        "created": iso(job.created),
-        "ended": iso(job.ended),
-        "training_jobs": count,
-        "best": finite(best),
-    }

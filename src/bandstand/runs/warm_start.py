@@ -10,10 +10,14 @@ from dataclasses import dataclass
 
 from bandstand.errors import InputError
 from bandstand.request.plan import OBJECTIVE_HYPERPARAMETER, TuningPlan
+from bandstand.request.tuning_rules import MAX_JOBS, MAX_JOBS_RANDOM
+from bandstand.runs.finding import find
+from bandstand.runs.jobs import TrainingJob, TuningJob
 from bandstand.runs.record import Record
-from bandstand.runs.stored import TrainingJob, TuningJob, training_jobs, tuning_job
+from bandstand.runs.stored import training_jobs
 from bandstand.study import Known
 from bandstand.study.rungs import usable
+from bandstand.study.spec import MODELLED
 
 MOST_CHANGES = 10
 """Most hyperparameters that became static or got another static value since a parent."""
@@ -25,7 +29,7 @@ class Knowledge:
 
     Args:
         events: One for each of their training jobs that can be used.
-        notes: How many those are of each parent, one sentence each.
+        notes: How many those are of each parent, and whether settings depend on them; one sentence each.
     """
 
     events: tuple[Known, ...] = ()
@@ -36,36 +40,42 @@ def knowledge(record: Record, plan: TuningPlan) -> Knowledge:
     """Read the parents of a tuning job.
 
     A parent's training job is used when it ended with a finite objective and its hyperparameters, tuned or
-    static, lie in the new ranges. Parents of parents are not read unless they are named, as in AMT.
+    static, lie in the new ranges. Parents of parents are not read unless they are named, as in AMT, and all
+    training jobs of a parent count among the most that a tuning job may have.
 
     Args:
         record: The store.
         plan: The new tuning job.
 
     Raises:
-        InputError: A parent cannot be one; with every problem of every parent.
+        InputError: A parent cannot be one, or there are too many training jobs; with every problem.
     """
     problems: list[str] = []
     events: list[Known] = []
     notes = []
+    earlier = 0
     for name in plan.parents:
         try:
-            if record.kind(name) != "tuning":
-                problems.append(f"{name} is a training job; only tuning jobs can be parents.")
-                continue
+            parent = find(record, name, "tuning")
         except InputError as error:
             problems.append(str(error))
             continue
-        parent = tuning_job(record, name)
         found = list(_problems(parent, plan))
         problems += [f"{parent.name} {problem}" for problem in found]
         if not found:
             rows = training_jobs(record, "tuning_job = ?", (parent.name,))
+            earlier += len(rows)
             used = [event for row in rows if (event := _event(row, plan)) is not None]
             events += used
-            notes.append(
-                f"warm start: {len(used)} of the {len(rows)} training jobs of {parent.name} are used."
-            )
+            notes.append(f"warm start: {len(used)} of the {len(rows)} training jobs of {parent.name} count.")
+    most = MAX_JOBS_RANDOM if plan.strategy == "Random" else MAX_JOBS
+    if earlier + plan.jobs > most:
+        problems.append(
+            f"{plan.jobs} training jobs and the {earlier} of its parents are more than the {most:,} that a "
+            f"tuning job of {plan.strategy} may have with those of its parents. Ask for fewer."
+        )
+    if events and plan.strategy not in MODELLED:
+        notes.append(f"warm start: the settings that {plan.strategy} tries do not depend on them.")
     if problems:
         raise InputError("The warm start cannot be: " + " ".join(problems))
     return Knowledge(tuple(events), tuple(notes))
@@ -73,6 +83,9 @@ def knowledge(record: Record, plan: TuningPlan) -> Knowledge:
 
 def _problems(parent: TuningJob, plan: TuningPlan) -> Iterator[str]:
     was = parent.plan
+    if len(was.definitions) > 1:
+        yield f"has {len(was.definitions)} definitions; only a tuning job of one can be a parent."
+        return
     if not parent.over:
         yield f"is {parent.status}; a parent has to have ended. Wait for it, or stop it."
     if (was.objective, was.goal) != (plan.objective, plan.goal):
@@ -80,8 +93,8 @@ def _problems(parent: TuningJob, plan: TuningPlan) -> Iterator[str]:
             f"was to {was.goal} {was.objective}; this one is to {plan.goal} {plan.objective}, and the "
             "objective has to be the same."
         )
-    kinds = {each.name: type(each) for each in was.ranges}
-    for each in plan.ranges:
+    kinds = {each.name: type(each) for each in was.definitions[0].ranges}
+    for each in plan.definitions[0].ranges:
         if kinds.get(each.name, type(each)) is not type(each):
             yield f"has a range of another type for {each.name}; a hyperparameter keeps its type."
     old, new = _names(was), _names(plan)
@@ -103,25 +116,26 @@ def _problems(parent: TuningJob, plan: TuningPlan) -> Iterator[str]:
 def _differences(was: TuningPlan, plan: TuningPlan) -> Iterator[str]:
     """What must not differ with IdenticalDataAndAlgorithm."""
     advice = "Take TransferLearning, which allows that."
-    if was.definition.image != plan.definition.image:
-        yield f"has the image {was.definition.image}, and this one {plan.definition.image}. {advice}"
-    if was.definition.channels != plan.definition.channels:
-        names = sorted({each.name for each in {*was.definition.channels} ^ {*plan.definition.channels}})
+    old, new = was.definitions[0].training, plan.definitions[0].training
+    if old.image != new.image:
+        yield f"has the image {old.image}, and this one {new.image}. {advice}"
+    if old.channels != new.channels:
+        names = sorted({each.name for each in {*old.channels} ^ {*new.channels}})
         yield f"has other data in {', '.join(names) or 'its channels'}. {advice}"
 
 
 def _names(plan: TuningPlan) -> set[str]:
-    return {*_static(plan), *(each.name for each in plan.ranges)}
+    return {*_static(plan), *(each.name for each in plan.definitions[0].ranges)}
 
 
 def _static(plan: TuningPlan) -> dict[str, str]:
-    settings = dict(plan.definition.hyperparameters)
+    settings = dict(plan.definitions[0].training.hyperparameters)
     settings.pop(OBJECTIVE_HYPERPARAMETER, None)
     return settings
 
 
 def _changes(was: TuningPlan, plan: TuningPlan) -> list[str]:
-    old, tuned = _static(was), {each.name for each in was.ranges}
+    old, tuned = _static(was), {each.name for each in was.definitions[0].ranges}
     return [name for name, value in _static(plan).items() if name in tuned or old.get(name, value) != value]
 
 
@@ -129,8 +143,9 @@ def _event(row: TrainingJob, plan: TuningPlan) -> Known | None:
     if row.status not in ("Completed", "Stopped") or row.objective is None or not usable(row.objective):
         return None
     had = dict(row.plan.hyperparameters)
-    settings = tuple((each.name, had.get(each.name, "")) for each in plan.ranges)
-    if any(each.place(text) is None for each, (_, text) in zip(plan.ranges, settings, strict=True)):
+    ranges = plan.definitions[0].ranges
+    settings = tuple((each.name, had.get(each.name, "")) for each in ranges)
+    if any(each.place(text) is None for each, (_, text) in zip(ranges, settings, strict=True)):
         return None
     cut = row.status == "Stopped" and (row.stop or {}).get("kind") in ("rung", "median")
     return Known(row.name, settings, row.objective, row.reports, cut)

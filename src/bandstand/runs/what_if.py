@@ -11,9 +11,11 @@ from bandstand.errors import InputError
 from bandstand.hyperparameters import nearest
 from bandstand.request.strategy_rules import MAX_RESOURCE
 from bandstand.runs.documents import Document
+from bandstand.runs.finding import find
+from bandstand.runs.jobs import Kind, TrainingJob, TuningJob
 from bandstand.runs.record import Record
 from bandstand.runs.stops import finite
-from bandstand.runs.stored import TuningJob, tuning_job
+from bandstand.runs.stored import tuning_job
 from bandstand.study import Ended, Reported, Started, StudySpec, from_document
 from bandstand.study.simulate import Curve, Simulation, simulate
 
@@ -27,13 +29,14 @@ _WORDS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def what_if(record: Record, name: str, changes: Sequence[str]) -> Document:
+def what_if(record: Record, name: str, changes: Sequence[str], *, kind: Kind | None = None) -> Document:
     """Simulate a recorded tuning job under its own terms and under changed ones.
 
     Args:
         record: The store.
         name: A tuning job.
         changes: `TERM=VALUE`, such as `max_resource=60`.
+        kind: `tuning` where a training job has the same name.
 
     Returns:
         name, kind ("what-if"), objective, changes (term to its value before and after), notes; `recorded` and
@@ -44,9 +47,9 @@ def what_if(record: Record, name: str, changes: Sequence[str]) -> Document:
     Raises:
         InputError: The job is no tuning job, or a change is none that can be simulated; with every problem.
     """
-    if record.kind(name) != "tuning":
+    job = find(record, name, kind)
+    if isinstance(job, TrainingJob):
         raise InputError(f"{name} is one training job; --what-if is for tuning jobs.")
-    job = tuning_job(record, name)
     was = StudySpec.from_plan(job.plan, job.seed)
     if was.strategy == "Grid":
         was = replace(was, strategy="Random")  # settings are the recorded ones, of a part of the grid as well
@@ -67,6 +70,7 @@ def what_if(record: Record, name: str, changes: Sequence[str]) -> Document:
             }
             for term in TERMS
             if getattr(was, term) != getattr(now, term)
+            or (term == "max_resource" and was.spaces != now.spaces)
         },
         "recorded": _document(simulate(was, curves), names),
         "what_if": _document(simulate(now, curves), names),
@@ -86,18 +90,22 @@ def recorded_curves(record: Record, name: str) -> dict[int, Curve]:
     ends: dict[int, tuple[float, Literal["completed", "failed"] | None]] = {}
     last = 0.0
     idle = tuning_job(record, name).idle
+    definitions: dict[int, str] = {}
     for row in record.read("SELECT body, time FROM events WHERE tuning_job = ? ORDER BY seq", (name,)):
         entry, last = from_document(json.loads(row["body"])), max(last, _ran(row["time"], idle))
         match entry:
-            case Started(trial):
-                starts[trial], reports[trial] = last, []
+            case Started(trial, _, definition):
+                starts[trial], reports[trial], definitions[trial] = last, [], definition
             case Reported(trial, value):
                 reports[trial].append((last - starts[trial], value))
             case Ended(trial, outcome):
                 ends[trial] = (last, None if outcome == "stopped" else outcome)
     return {
         trial: Curve(
-            tuple(reports[trial]), ends.get(trial, (last, None))[0] - start, ends.get(trial, (0, None))[1]
+            tuple(reports[trial]),
+            ends.get(trial, (last, None))[0] - start,
+            ends.get(trial, (0, None))[1],
+            definitions[trial],
         )
         for trial, start in starts.items()
     }
@@ -143,6 +151,8 @@ def _changed(spec: StudySpec, changes: Sequence[str]) -> StudySpec:
         terms.setdefault("early_stopping", False)
     elif strategy != spec.strategy:
         terms["max_resource"] = None
+    if "max_resource" in terms:
+        terms["spaces"] = tuple(replace(space, max_resource=None) for space in spec.spaces)
     return replace(spec, **terms)
 
 

@@ -10,7 +10,7 @@ from bandstand.study.decisions import Decision, Finish, Start, Stop, StopReason
 from bandstand.study.events import Ended, Event, Halted, Known, Reported, Started
 from bandstand.study.replay import Replay, replay
 from bandstand.study.simulate import Curve, Simulation, simulate
-from bandstand.study.spec import StudySpec
+from bandstand.study.spec import Space, StudySpec
 from bandstand.study.study import Study
 from bandstand.study.summary import Summary
 from bandstand.study.written import from_document, to_document
@@ -26,6 +26,7 @@ __all__ = [
     "Replay",
     "Reported",
     "Simulation",
+    "Space",
     "Start",
     "Started",
     "Stop",

@@ -54,6 +54,11 @@ class Progress:
         self._anchor: tuple[int, float] | None = None
         self._since = 0
 
+    @property
+    def since(self) -> int:
+        """Training jobs that have ended since the last improvement that counted."""
+        return self._since
+
     def ended(self, trial: Trial) -> Met | None:
         """Take in the end of a training job, and say which criterion is met first, if any."""
         if not trial.succeeded or trial.objective is None:

@@ -128,10 +128,12 @@ class Start:
     Args:
         trial: Its number, from 1.
         settings: (name, value as text) of every tuned hyperparameter, in the order of the ranges.
+        definition: The name of the training job definition that it is made of.
     """
 
     trial: int
     settings: tuple[tuple[str, str], ...]
+    definition: str = ""
 
 
 @dataclass(frozen=True)

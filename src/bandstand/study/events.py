@@ -36,10 +36,13 @@ class Started:
         trial: Its number, from 1, as an asked-for `Start` gave it.
         settings: (name, value as text) of every tuned hyperparameter that it was started with; None means
             those that the study would have asked for.
+        definition: The name of the training job definition that it is made of; empty means the one that the
+            study would have asked for.
     """
 
     trial: int
     settings: tuple[tuple[str, str], ...] | None = None
+    definition: str = ""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from bandstand.study.trial import Trial
 
 FIRST_ATTEMPTS = 5
 """When so many training jobs have ended and none succeeded, the tuning job fails, as on AMT
-(aws/amazon-sagemaker-examples #2436, #2437); running ones are not waited for."""
+(aws/amazon-sagemaker-examples #2436, #2437); running ones are not waited for. Of several definitions each has
+so many attempts: one that cannot succeed takes nothing from the others."""
 
 
 def all_ended(trials: Collection[Trial]) -> Finish:
@@ -21,7 +22,9 @@ def all_ended(trials: Collection[Trial]) -> Finish:
     return Finish("Completed", f"{jobs} ended: {_counts(trials)}.")
 
 
-def ended_early(kind: StopKind, trials: Collection[Trial], words: str = "") -> Finish:
+def ended_early(
+    kind: StopKind, trials: Collection[Trial], words: str = "", attempts: int = FIRST_ATTEMPTS
+) -> Finish:
     """The end of a study that did not come to its last training job.
 
     A run-time limit completes a tuning job, as every resource limit of AMT does, unless nothing succeeded.
@@ -30,6 +33,7 @@ def ended_early(kind: StopKind, trials: Collection[Trial], words: str = "") -> F
         kind: Why it ended: "runtime", "user", "failures" or a completion criterion.
         trials: The started trials, all over.
         words: What met the completion criterion, without a full stop.
+        attempts: Training jobs that may fail before a success, of all definitions.
     """
     if words:
         return Finish("Completed", f"{words[0].upper()}{words[1:]}. All in all {_counts(trials)}.")
@@ -41,7 +45,7 @@ def ended_early(kind: StopKind, trials: Collection[Trial], words: str = "") -> F
         return Finish(
             "Failed", f"The tuning job reached its run-time limit. {_no_success(trials, len(trials))}"
         )
-    return Finish("Failed", _no_success(trials, FIRST_ATTEMPTS))
+    return Finish("Failed", _no_success(trials, attempts))
 
 
 def _no_success(trials: Collection[Trial], count: int) -> str:

@@ -61,7 +61,7 @@ class MedianRule:
         self._averages: dict[int, _Average] = defaultdict(_Average)
         self._levels: dict[int, _Level] = defaultdict(_Level)
 
-    def bracket(self, trial: int) -> int | None:
+    def bracket(self, place: int) -> int | None:
         """There are no brackets."""
         return None
 
@@ -69,7 +69,7 @@ class MedianRule:
         """There are no rungs: every report is judged."""
         return ()
 
-    def judge(self, trial: int, resource: int, value: float) -> StopReason | None:
+    def judge(self, trial: int, bracket: int | None, resource: int, value: float) -> StopReason | None:
         """Compare a trial at its report number `resource`; equal to the median is good enough."""
         level = self._levels[resource]
         reason = self._compare(level, resource, value)

@@ -22,10 +22,13 @@ if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
     from optuna.trial import FrozenTrial
 
-    from bandstand.study.spec import StudySpec
+    from bandstand.study.spec import Space, StudySpec
 
 RANDOM_FIRST = 10
 """Trials whose settings are drawn at random before there is a model, as in Optuna's TPESampler."""
+
+LEAST_FIRST = 3
+"""The same for each of several definitions at least, however many there are."""
 
 _BELOW_ONE = 1.0 - 2.0**-53
 
@@ -41,12 +44,14 @@ class Observation:
             ranks last; or "running".
         value: The latest objective; None where there is none.
         reports: Reports made.
+        definition: The name of the training job definition that it is of.
     """
 
     settings: Settings
     state: Literal["ended", "cut", "bad", "running"]
     value: float | None = None
     reports: int = 0
+    definition: str = ""
 
 
 def require_model() -> None:
@@ -58,16 +63,22 @@ def require_model() -> None:
     _optuna()
 
 
-def modelled_settings(spec: StudySpec, trial: int, known: Sequence[Observation]) -> Settings:
-    """Choose the settings of one trial from all that is known at this moment.
+def random_first(spec: StudySpec) -> int:
+    """Trials of each definition whose settings are drawn at random: they share `RANDOM_FIRST`."""
+    return max(LEAST_FIRST, -(-RANDOM_FIRST // len(spec.spaces)))
+
+
+def modelled_settings(spec: StudySpec, space: Space, trial: int, known: Sequence[Observation]) -> Settings:
+    """Choose the settings of one trial from all that is known of its definition at this moment.
 
     The same observations in the same order, seed and trial give the same settings: nothing is kept from one
     call to the next.
 
     Args:
         spec: The study's terms.
+        space: What is tuned of the trial's definition.
         trial: The trial's number, from 1.
-        known: What was observed, in the order of the starts.
+        known: What was observed, in the order of the starts; what is of other definitions is passed over.
 
     Returns:
         (name, value as text) in the order of the ranges.
@@ -75,10 +86,11 @@ def modelled_settings(spec: StudySpec, trial: int, known: Sequence[Observation])
     Raises:
         PlatformError: Optuna is not installed.
     """
-    if len(known) < RANDOM_FIRST or all(each.state == "running" for each in known):
-        return random_settings(spec.seed, trial, spec.ranges)
+    known = [each for each in known if each.definition == space.name]
+    if len(known) < random_first(spec) or all(each.state == "running" for each in known):
+        return random_settings(spec.seed, trial, space.ranges)
     optuna = _optuna()
-    distributions = {each.name: _distribution(optuna, each) for each in spec.ranges}
+    distributions = {each.name: _distribution(optuna, each) for each in space.ranges}
     sampler = optuna.samplers.TPESampler(
         n_startup_trials=0,
         multivariate=True,
@@ -87,17 +99,17 @@ def modelled_settings(spec: StudySpec, trial: int, known: Sequence[Observation])
     )
     with _quiet(optuna):
         study = optuna.create_study(direction=spec.goal, sampler=sampler)
-        study.add_trials([_frozen(optuna, spec, distributions, each) for each in known])
+        study.add_trials([_frozen(optuna, space, distributions, each) for each in known])
         chosen = study.ask(distributions).params
-    return tuple((each.name, _text(each, chosen[each.name])) for each in spec.ranges)
+    return tuple((each.name, _text(each, chosen[each.name])) for each in space.ranges)
 
 
 def _frozen(
-    optuna: Any, spec: StudySpec, distributions: dict[str, BaseDistribution], seen: Observation
+    optuna: Any, space: Space, distributions: dict[str, BaseDistribution], seen: Observation
 ) -> FrozenTrial:
     state = optuna.trial.TrialState
     given = dict(seen.settings)
-    params = {each.name: _place(each, given[each.name]) for each in spec.ranges}
+    params = {each.name: _place(each, given[each.name]) for each in space.ranges}
     cut = seen.state == "cut" and seen.value is not None
     trial: FrozenTrial = optuna.trial.create_trial(
         state={"ended": state.COMPLETE, "running": state.RUNNING}.get(seen.state, state.PRUNED),

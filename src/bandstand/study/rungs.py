@@ -8,17 +8,17 @@ Hyperparameter Tuning", MLSys 2020, for rungs that wait for nobody.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
+from bisect import bisect_left, insort
 from dataclasses import dataclass, field
 
 FACTOR = 3
 
-_FLOAT32_MAX = 3.4028234e38
+LARGEST = 3.4028234e38
 
 
 def usable(value: float | None) -> bool:
     """Whether an objective can be compared: finite, and not the worst float32 printed in place of NaN."""
-    return value is not None and math.isfinite(value) and abs(value) < _FLOAT32_MAX
+    return value is not None and math.isfinite(value) and abs(value) < LARGEST
 
 
 def places_kept(placed: int) -> int:
@@ -92,13 +92,11 @@ class Verdict:
         goes_on: Whether the trial may continue.
         rank: Which of all it is, from 1 (the best).
         cutoff: The objective of the last rank that goes on; None when nothing can be compared.
-        compared: (trial, objective) of all others, by trial number.
     """
 
     goes_on: bool
     rank: int
     cutoff: float | None
-    compared: tuple[tuple[int, float], ...]
 
 
 @dataclass
@@ -111,12 +109,18 @@ class Rung:
     """
 
     maximize: bool
-    values: dict[int, float] = field(default_factory=dict)
+    values: dict[int, float] = field(default_factory=dict, init=False)
+    _ranked: list[tuple[float, int]] = field(default_factory=list, init=False, repr=False)
 
     def enter(self, trial: int, value: float) -> None:
-        """Keep a trial's objective for comparison; one that cannot be compared moves nobody's cut-off."""
+        """Keep a trial's objective for comparison, once; what cannot be compared moves nobody's cut-off."""
         if usable(value):
             self.values[trial] = value
+            insort(self._ranked, self._key(trial, value))
+
+    def others(self, trial: int) -> tuple[tuple[int, float], ...]:
+        """(trial, objective) of all with whom a trial is compared, by trial number."""
+        return tuple(sorted(item for item in self.values.items() if item[0] != trial))
 
     def judge(self, trial: int, value: float) -> Verdict:
         """Rank a trial among those that came before, without waiting for any other.
@@ -129,16 +133,22 @@ class Rung:
             trial: The trial's number; its own objective has been entered.
             value: What it is judged by: that objective, or its best one since.
         """
-        compared = tuple(sorted(item for item in self.values.items() if item[0] != trial))
-        ranked = sorted(self._key(*other) for other in compared)
+        entered = self._key(trial, self.values[trial]) if trial in self.values else None
+        at = len(self._ranked) if entered is None else bisect_left(self._ranked, entered)
+        others = len(self._ranked) - (entered is not None)
+
+        def other(place: int) -> float:
+            return self._value(self._ranked[place + (place >= at)])
+
         if not usable(value):
-            cutoff = self._value(ranked[places_kept(len(ranked)) - 1]) if ranked else None
-            return Verdict(False, len(ranked) + 1, cutoff, compared)
+            cutoff = other(places_kept(others) - 1) if others else None
+            return Verdict(False, others + 1, cutoff)
         own = self._key(trial, value)
-        rank = 1 + bisect_left(ranked, own)
-        ranked.insert(rank - 1, own)
-        kept = places_kept(len(ranked))
-        return Verdict(rank <= kept, rank, self._value(ranked[kept - 1]), compared)
+        better = bisect_left(self._ranked, own) - (entered is not None and entered < own)
+        last = places_kept(others + 1) - 1
+        if last == better:
+            return Verdict(True, better + 1, value)
+        return Verdict(better < last, better + 1, other(last if last < better else last - 1))
 
     def better(self, one: float, other: float) -> float:
         """The better of two objectives of one trial; what cannot be compared is never better.

@@ -34,33 +34,34 @@ def random_settings(seed: int, trial: int, ranges: Iterable[Range]) -> Settings:
 
 
 class Grid:
-    """Every combination of categories once, in an order drawn from the seed.
+    """Every combination of categories of every definition once, in an order drawn from the seed.
 
     Without the shuffle the first trials would all have the first category of the first range, and whoever
     ends a tuning job early would have seen a corner of the grid only.
 
     Args:
         seed: The study's seed.
-        ranges: The tuned hyperparameters, categorical all of them.
+        spaces: The tuned hyperparameters of each definition, categorical all of them.
 
     Raises:
         InputError: A range is none of categories.
     """
 
-    def __init__(self, seed: int, ranges: Iterable[Range]) -> None:
-        self._ranges = categorical(ranges)
+    def __init__(self, seed: int, spaces: Iterable[Iterable[Range]]) -> None:
+        self._spaces = [categorical(each) for each in spaces]
+        cells = [(at, cell) for at, each in enumerate(self._spaces) for cell in range(grid_size(each))]
         stream = random.Random(f"{seed}/grid")
-        keys = [stream.random() for _ in range(grid_size(self._ranges))]
-        self._order = sorted(range(len(keys)), key=keys.__getitem__)
+        keys = [stream.random() for _ in cells]
+        self._order = [cells[place] for place in sorted(range(len(cells)), key=keys.__getitem__)]
 
-    def settings(self, trial: int) -> Settings:
-        """The combination of one trial, from 1 to the number of combinations."""
-        place = self._order[trial - 1]
+    def settings(self, trial: int) -> tuple[int, Settings]:
+        """Which definition a trial, from 1 to the number of combinations, is of, from 0, and its settings."""
+        space, cell = self._order[trial - 1]
         chosen = []
-        for each in reversed(self._ranges):
-            place, at = divmod(place, len(each.values))
+        for each in reversed(self._spaces[space]):
+            cell, at = divmod(cell, len(each.values))
             chosen.append((each.name, each.values[at]))
-        return tuple(reversed(chosen))
+        return space, tuple(reversed(chosen))
 
 
 def categorical(ranges: Iterable[Range]) -> tuple[CategoricalRange, ...]:

@@ -24,11 +24,13 @@ class Curve:
         ended: Seconds from its start to its end, or to the last that is known of it.
         outcome: "completed" or "failed" where it ended by itself; None where it was stopped or still runs, so
             that nobody knows how it would have gone on.
+        definition: The name of the training job definition that it was made of.
     """
 
     reports: tuple[tuple[float, float], ...]
     ended: float
     outcome: Literal["completed", "failed"] | None
+    definition: str = ""
 
 
 @dataclass(frozen=True)
@@ -110,8 +112,9 @@ class _Simulator:
     def _start(self, now: float) -> None:
         for start in self._study.ask():
             self._starts[start.trial] = now
-            self._tell(now, Started(start.trial))
-            for place, moment in enumerate(_moments(self._curves.get(start.trial))):
+            curve = self._curves.get(start.trial)
+            self._tell(now, Started(start.trial, definition="" if curve is None else curve.definition))
+            for place, moment in enumerate(_moments(curve)):
                 heapq.heappush(self._queue, (now + moment, start.trial, place))
 
     def _next(self, trial: int, place: int) -> Event:

@@ -13,6 +13,23 @@ if TYPE_CHECKING:
     from bandstand.request.ranges import Range
 
 STRATEGIES = ("Hyperband", "Hyperband-TPE", "Random", "Grid", "Bayesian")
+MODELLED = ("Bayesian", "Hyperband-TPE")
+"""Those whose settings come from a model of what was tried."""
+
+
+@dataclass(frozen=True)
+class Space:
+    """What is tuned of the training jobs of one definition.
+
+    Args:
+        ranges: The tuned hyperparameters.
+        name: The definition's name; empty for an only one that has none.
+        max_resource: Its own maximum, which counts in place of the study's; None where it has none.
+    """
+
+    ranges: tuple[Range, ...]
+    name: str = ""
+    max_resource: int | None = None
 
 
 @dataclass(frozen=True)
@@ -23,11 +40,12 @@ class StudySpec:
         goal: "maximize" or "minimize".
         strategy: One of `STRATEGIES`; "Hyperband-TPE" is Hyperband with settings from a model.
         min_resource: Objective reports before which Hyperband stops nothing, at least 1.
-        max_resource: Objective reports at which Hyperband stops a training job; None without it.
+        max_resource: Objective reports at which Hyperband stops a training job; None without it, or where
+            each definition has its own.
         jobs: Training jobs in all, at least 1; with Grid one per combination.
         parallel: Training jobs at the same time, at least 1.
         seed: Settings of trial k depend on it and on k only; those of a model also on what happened.
-        ranges: The tuned hyperparameters.
+        spaces: What is tuned, one for each training job definition, at least one.
         early_stopping: Whether the median rule stops training jobs; not with Hyperband, which has its own.
         target: The objective at which the study is over; None for no target.
         not_improving: Training jobs without an improvement after which it is over; None for no such limit.
@@ -44,7 +62,7 @@ class StudySpec:
     jobs: int
     parallel: int
     seed: int
-    ranges: tuple[Range, ...]
+    spaces: tuple[Space, ...]
     early_stopping: bool = False
     target: float | None = None
     not_improving: int | None = None
@@ -64,7 +82,7 @@ class StudySpec:
             problems.extend(self._resource_problems())
             if self.early_stopping:
                 problems.append("early_stopping is on; Hyperband stops training jobs by rules of its own")
-        if self.strategy == "Grid" and self.jobs != (size := grid_size(categorical(self.ranges))):
+        if self.strategy == "Grid" and self.jobs != (size := self._grid_size()):
             problems.append(f"jobs is {self.jobs}; a grid of {size} combinations has as many training jobs")
         if self.not_improving is not None and self.not_improving < 1:
             problems.append(
@@ -74,12 +92,24 @@ class StudySpec:
             raise InputError("This study cannot be: " + "; ".join(problems) + ".")
 
     def _resource_problems(self) -> list[str]:
-        if self.max_resource is None:
-            return ["max_resource is missing; Hyperband needs it"]
-        if not 1 <= self.min_resource <= self.max_resource:
-            found = f"min_resource is {self.min_resource} and max_resource {self.max_resource}"
-            return [f"{found}; they have to obey 1 <= min_resource <= max_resource"]
-        return []
+        problems = []
+        for most in dict.fromkeys(self.max_resource_of(space.name) for space in self.spaces):
+            if most is None:
+                problems.append("max_resource is missing; Hyperband needs it")
+            elif not 1 <= self.min_resource <= most:
+                found = f"min_resource is {self.min_resource} and max_resource {most}"
+                problems.append(f"{found}; they have to obey 1 <= min_resource <= max_resource")
+        return problems
+
+    def _grid_size(self) -> int:
+        return sum(grid_size(categorical(space.ranges)) for space in self.spaces)
+
+    def max_resource_of(self, definition: str) -> int | None:
+        """Objective reports at which Hyperband stops a definition's training jobs; None without Hyperband."""
+        if not self.hyperband:
+            return None
+        space = next((each for each in self.spaces if each.name == definition), self.spaces[0])
+        return self.max_resource if space.max_resource is None else space.max_resource
 
     @property
     def maximize(self) -> bool:
@@ -89,7 +119,12 @@ class StudySpec:
     @property
     def modelled(self) -> bool:
         """Whether settings come from a model of what was tried, and so depend on what happened before."""
-        return self.strategy in ("Bayesian", "Hyperband-TPE")
+        return self.strategy in MODELLED
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether what starts next depends on what happened before, beside its number."""
+        return self.modelled or len(self.spaces) > 1
 
     @property
     def hyperband(self) -> bool:
@@ -112,7 +147,7 @@ class StudySpec:
             jobs=plan.jobs,
             parallel=plan.parallel,
             seed=seed,
-            ranges=plan.ranges,
+            spaces=tuple(Space(each.ranges, each.name, each.max_resource) for each in plan.definitions),
             early_stopping=plan.early_stopping,
             target=plan.target,
             not_improving=plan.not_improving,

@@ -6,26 +6,26 @@ from typing import Protocol
 
 from bandstand.study.decisions import StopReason
 from bandstand.study.rungs import Rung, bracket_rungs, bracket_sizes, dealt_brackets
-from bandstand.study.spec import StudySpec
+from bandstand.study.spec import Space, StudySpec
 
 
 class Strategy(Protocol):
-    """What a study asks of a strategy."""
+    """What a study asks of a strategy, of which each definition has one of its own."""
 
-    def bracket(self, trial: int) -> int | None:
-        """The trial's bracket, from 0; None where there are none."""
+    def bracket(self, place: int) -> int | None:
+        """The bracket, from 0, of the definition's trial of this number, from 1; None without brackets."""
 
     def rungs(self, bracket: int) -> tuple[int, ...]:
         """The resource levels at which trials of a bracket are compared."""
 
-    def judge(self, trial: int, resource: int, value: float) -> StopReason | None:
+    def judge(self, trial: int, bracket: int | None, resource: int, value: float) -> StopReason | None:
         """Decide about a trial that has just made its report number `resource`; None lets it go on."""
 
 
 class RunToEnd:
     """Every training job runs to its own end."""
 
-    def bracket(self, trial: int) -> int | None:
+    def bracket(self, place: int) -> int | None:
         """There are no brackets."""
         return None
 
@@ -33,7 +33,7 @@ class RunToEnd:
         """There are no rungs."""
         return ()
 
-    def judge(self, trial: int, resource: int, value: float) -> StopReason | None:
+    def judge(self, trial: int, bracket: int | None, resource: int, value: float) -> StopReason | None:
         """Nobody is stopped."""
         return None
 
@@ -46,35 +46,38 @@ class Hyperband:
 
     Args:
         spec: The study's terms, with a maximum resource.
+        space: The definition; trials of others are never compared with its own.
     """
 
-    def __init__(self, spec: StudySpec) -> None:
-        self._max = spec.max_resource or 0
+    def __init__(self, spec: StudySpec, space: Space) -> None:
+        self._max = spec.max_resource_of(space.name) or 0
         self._brackets = bracket_rungs(spec.min_resource, self._max)
-        self._dealt = dealt_brackets(bracket_sizes(len(self._brackets)), spec.jobs)
+        share, left = divmod(spec.jobs, len(spec.spaces))
+        # At least one, so that brackets are defined where there are more definitions than jobs.
+        jobs = max(1, share + (spec.spaces.index(space) < left))
+        self._dealt = dealt_brackets(bracket_sizes(len(self._brackets)), jobs)
         self._rungs = {level: Rung(spec.maximize) for level in self._brackets[0]}
         self._passed: dict[int, tuple[int, float]] = {}  # the last rung, and the best objective since
 
-    def bracket(self, trial: int) -> int:
-        """The bracket that the trial's number is dealt to."""
-        return self._dealt[trial - 1]
+    def bracket(self, place: int) -> int:
+        """The bracket that a place is dealt to; beyond the definition's equal share all begins anew."""
+        return self._dealt[(place - 1) % len(self._dealt)]
 
     def rungs(self, bracket: int) -> tuple[int, ...]:
         """The resource levels of a bracket, all below the maximum."""
         return self._brackets[bracket]
 
-    def judge(self, trial: int, resource: int, value: float) -> StopReason | None:
+    def judge(self, trial: int, bracket: int | None, resource: int, value: float) -> StopReason | None:
         """Stop at the maximum, and where the trial is not, or no longer, among the best third of its rung.
 
         A trial is looked at again at each report: those that came to its rung after it may have moved the
         cut-off beyond all that it has reported since.
         """
-        bracket = self.bracket(trial)
         if resource >= self._max:
             return StopReason("max_resource", bracket, resource, value=value, reports=resource)
         if resource in self._rungs:
             self._rungs[resource].enter(trial, value)
-        if resource in self._brackets[bracket]:
+        if bracket is not None and resource in self._brackets[bracket]:
             level, best = resource, value
         elif trial in self._passed:
             level, best = self._passed[trial]
@@ -85,5 +88,5 @@ class Hyperband:
         verdict = self._rungs[level].judge(trial, best)
         if verdict.goes_on:
             return None
-        found = (verdict.rank, verdict.cutoff, verdict.compared)
+        found = (verdict.rank, verdict.cutoff, self._rungs[level].others(trial))
         return StopReason("rung", bracket, level, *found, value=best, reports=resource)

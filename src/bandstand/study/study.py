@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Literal
@@ -13,16 +14,17 @@ from bandstand.study.events import Ended, Event, Halted, Known, Reported, Starte
 from bandstand.study.finish import FIRST_ATTEMPTS, all_ended, ended_early
 from bandstand.study.median import MedianRule
 from bandstand.study.model import Observation, modelled_settings
-from bandstand.study.settings import Grid, Settings, random_settings
-from bandstand.study.spec import StudySpec
+from bandstand.study.settings import Grid, random_settings
+from bandstand.study.spec import Space, StudySpec
 from bandstand.study.strategies import Hyperband, RunToEnd, Strategy
 from bandstand.study.summary import Summary, summarize
 from bandstand.study.trial import Trial
+from bandstand.study.turns import next_space
 
 
-def _strategy(spec: StudySpec) -> Strategy:
+def _strategy(spec: StudySpec, space: Space) -> Strategy:
     if spec.hyperband:
-        return Hyperband(spec)
+        return Hyperband(spec, space)
     return MedianRule(spec) if spec.early_stopping else RunToEnd()
 
 
@@ -37,14 +39,18 @@ class Study:
 
     def __init__(self, spec: StudySpec) -> None:
         self.spec = spec
-        self._strategy = _strategy(spec)
-        self._grid = Grid(spec.seed, spec.ranges) if spec.strategy == "Grid" else None
+        self._strategies = {space.name: _strategy(spec, space) for space in spec.spaces}
+        self._grid = (
+            Grid(spec.seed, (each.ranges for each in spec.spaces)) if spec.strategy == "Grid" else None
+        )
         self._trials: dict[int, Trial] = {}
         self._running: set[int] = set()
         self._lowest_waiting = 1
         self._known: list[Observation] = []
-        self._drawn: dict[int, Settings] = {}
-        self._any_success = False
+        self._drawn: dict[int, Start] = {}
+        self._begun: Counter[str] = Counter()
+        self._tried: Counter[str] = Counter()
+        self._successful: set[str] = set()
         self._progress = Progress(spec)
         self._met = ""
         self._ending: StopKind | None = None
@@ -62,7 +68,7 @@ class Study:
         waiting = (number for number in numbers if number not in self._trials)
         starts: list[Start] = []
         for number in islice(waiting, free):
-            starts.append(Start(number, self._settings(number, starts)))
+            starts.append(self._start(number, starts))
         return tuple(starts)
 
     def tell(self, event: Event) -> tuple[Answer, ...]:
@@ -127,12 +133,20 @@ class Study:
         return self._trials[trial].stop if trial in self._trials else None
 
     def bracket(self, trial: int) -> int | None:
-        """The bracket of a trial, started or not; None where the strategy has none."""
-        return self._strategy.bracket(trial)
+        """The bracket of a trial; None where the strategy has none.
 
-    def rungs(self, bracket: int) -> tuple[int, ...]:
-        """The resource levels at which trials of a bracket are compared."""
-        return self._strategy.rungs(bracket)
+        That of a trial which has not started is known where there is one definition.
+        """
+        if trial in self._trials:
+            return self._trials[trial].bracket
+        first, *others = self._strategies.values()
+        return None if others else first.bracket(trial)
+
+    def rungs(self, trial: int) -> tuple[int, ...]:
+        """The resource levels at which a trial is compared: those of its bracket, for its definition."""
+        bracket = self.bracket(trial)
+        name = self._trials[trial].definition if trial in self._trials else self.spec.spaces[0].name
+        return () if bracket is None else self._strategies[name].rungs(bracket)
 
     def summary(self, asked: Mapping[int, int]) -> Summary:
         """What was run and what was saved.
@@ -140,20 +154,33 @@ class Study:
         Args:
             asked: Iterations that each trial's settings asked for, where they are known.
         """
-        max_resource = self.spec.max_resource if self.spec.hyperband else None
-        return summarize(self._trials.values(), asked, max_resource)
+        return summarize(self._trials.values(), asked, self.spec.max_resource_of)
 
-    def _settings(self, number: int, before: Sequence[Start]) -> Settings:
-        """The settings of a trial that starts after those which are asked for `before` it."""
-        if self._grid is not None:
-            return self._grid.settings(number)
-        if not self.spec.modelled:
-            return random_settings(self.spec.seed, number, self.spec.ranges)
+    def _start(self, number: int, before: Sequence[Start]) -> Start:
+        """What is asked for of a trial that starts after those which are asked for `before` it."""
         if number not in self._drawn:
-            known = [*self._known, *(trial.observation() for trial in self._trials.values())]
-            known += [Observation(start.settings, "running") for start in before]
-            self._drawn[number] = modelled_settings(self.spec, number, known)
+            self._drawn[number] = self._draw(number, before)
         return self._drawn[number]
+
+    def _draw(self, number: int, before: Sequence[Start]) -> Start:
+        if self._grid is not None:
+            at, settings = self._grid.settings(number)
+            return Start(number, settings, self.spec.spaces[at].name)
+        known: list[Observation] = []
+        if self.spec.adaptive:
+            known += [*self._known, *(trial.observation() for trial in self._trials.values())]
+            known += [Observation(start.settings, "running", definition=start.definition) for start in before]
+        space = next_space(self.spec, number, known, self._given_up())
+        if self.spec.modelled:
+            settings = modelled_settings(self.spec, space, number, known)
+        else:
+            settings = random_settings(self.spec.seed, number, space.ranges)
+        return Start(number, settings, space.name)
+
+    def _given_up(self) -> frozenset[str]:
+        """Definitions of whose training jobs the first ones have ended, none with success."""
+        tried = {name for name, ended in self._tried.items() if ended >= FIRST_ATTEMPTS}
+        return frozenset(tried - self._successful)
 
     def _trial(self, number: int, event: Event) -> Trial:
         if number not in self._trials:
@@ -164,14 +191,15 @@ class Study:
         return self._trials[number]
 
     def _learn(self, event: Known) -> tuple[Stop, ...]:
-        names = [each.name for each in self.spec.ranges]
+        space = self.spec.spaces[0]
+        names = [each.name for each in space.ranges]
         if self._trials or [name for name, _ in event.settings] != names:
             raise InputError(
                 f"The record does not fit this study: found {event}; what is known has to be told before the "
                 f"first start, with values of {', '.join(names)}."
             )
         state: Literal["cut", "ended"] = "cut" if event.cut else "ended"
-        self._known.append(Observation(event.settings, state, event.objective, event.reports))
+        self._known.append(Observation(event.settings, state, event.objective, event.reports, space.name))
         self._drawn.clear()
         return ()
 
@@ -183,10 +211,25 @@ class Study:
                 f"1 to {self.spec.jobs} starts once. Tell only starts that were asked for."
             )
         in_turn = number == self._lowest_waiting
-        settings = event.settings or (self._settings(number, ()) if self.spec.modelled else None)
-        if not in_turn or settings != self._drawn.pop(number, None):
+        asked = self._drawn.pop(number, None)
+        names = [space.name for space in self.spec.spaces]
+        definition, settings = event.definition or (names[0] if len(names) == 1 else None), event.settings
+        if definition is None or (settings is None and self.spec.modelled):
+            asked = asked or self._draw(number, ())
+            definition = asked.definition if definition is None else definition
+            settings = settings or asked.settings
+        if definition not in names:
+            raise InputError(
+                f"The record does not fit this study: found {event}, whose definition is none of "
+                f"{', '.join(names) or 'the one without a name'}."
+            )
+        if not in_turn or asked != Start(number, settings or (), definition):
             self._drawn.clear()  # what was drawn for others took it that this one starts first, so
-        self._trials[number] = Trial(number, settings=settings)
+        self._begun[definition] += 1
+        # Of one definition a trial's bracket is known before it starts, and is the same whoever starts first.
+        place = number if len(names) == 1 else self._begun[definition]
+        bracket = self._strategies[definition].bracket(place)
+        self._trials[number] = Trial(number, settings=settings, definition=definition, bracket=bracket)
         self._running.add(number)
         while self._lowest_waiting in self._trials:
             self._lowest_waiting += 1
@@ -197,7 +240,8 @@ class Study:
         trial.latest = value
         if trial.stop is not None or not trial.running:
             return ()
-        reason = self._strategy.judge(trial.number, trial.reports, value)
+        strategy = self._strategies[trial.definition]
+        reason = strategy.judge(trial.number, trial.bracket, trial.reports, value)
         return () if reason is None else (self._stop(trial, reason),)
 
     def _ended(self, trial: Trial, event: Ended) -> tuple[Stop, ...]:
@@ -210,9 +254,10 @@ class Study:
         trial.objective = trial.latest if event.objective is None else event.objective
         self._running.remove(trial.number)
         self._drawn.clear()
-        self._any_success = self._any_success or trial.succeeded
-        ended = len(self._trials) - len(self._running)
-        if self._ending is None and not self._any_success and ended >= FIRST_ATTEMPTS:
+        self._tried[trial.definition] += 1
+        if trial.succeeded:
+            self._successful.add(trial.definition)
+        if self._ending is None and len(self._given_up()) == len(self.spec.spaces):
             return self._end_all("failures")
         met = self._progress.ended(trial)
         if self._ending is None and met is not None:
@@ -234,7 +279,8 @@ class Study:
         if self._finish is not None or self._running:
             return ()
         if self._ending is not None:
-            self._finish = ended_early(self._ending, self._trials.values(), self._met)
+            attempts = FIRST_ATTEMPTS * len(self.spec.spaces)
+            self._finish = ended_early(self._ending, self._trials.values(), self._met, attempts)
         elif len(self._trials) == self.spec.jobs:
             self._finish = all_ended(self._trials.values())
         return () if self._finish is None else (self._finish,)

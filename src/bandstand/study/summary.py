@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -38,7 +38,9 @@ class Summary:
     stopped_by_median: int = 0
 
 
-def summarize(trials: Iterable[Trial], asked: Mapping[int, int], max_resource: int | None) -> Summary:
+def summarize(
+    trials: Iterable[Trial], asked: Mapping[int, int], max_resource_of: Callable[[str], int | None]
+) -> Summary:
     """Add up a study.
 
     A trial that asked for 150 iterations and was stopped at rung 9, with MaxResource 30, saved 120 by
@@ -47,7 +49,7 @@ def summarize(trials: Iterable[Trial], asked: Mapping[int, int], max_resource: i
     Args:
         trials: The started trials.
         asked: Iterations asked for, by trial; trials that are missing are counted as not known.
-        max_resource: The study's maximum; None where there is none.
+        max_resource_of: The maximum resource of a definition, by its name; None where there is none.
     """
     trials = tuple(trials)
     by_max = by_rungs = by_median = 0
@@ -57,7 +59,7 @@ def summarize(trials: Iterable[Trial], asked: Mapping[int, int], max_resource: i
             continue
         if trial.stop.kind == "median":
             by_median += max(0, wanted - trial.reports)
-        if max_resource is None:
+        if (max_resource := max_resource_of(trial.definition)) is None:
             continue
         if trial.stop.kind == "rung":
             by_rungs += max(0, min(wanted, max_resource) - trial.reports)

@@ -23,6 +23,8 @@ class Trial:
         outcome: How it ended; None while it runs.
         objective: Its final objective; None before its end, or when it reported none.
         settings: The tuned hyperparameters that it was started with, where the study has to know them.
+        definition: The name of the training job definition that it is made of.
+        bracket: Its bracket; None where there are none.
     """
 
     number: int
@@ -32,16 +34,18 @@ class Trial:
     outcome: Outcome | None = None
     objective: float | None = None
     settings: Settings | None = None
+    definition: str = ""
+    bracket: int | None = None
 
     def observation(self) -> Observation:
         """What a model learns from it; its settings have to be known."""
-        settings = self.settings or ()
+        of, settings = self.definition, self.settings or ()
         if self.outcome is None:
-            return Observation(settings, "running")
+            return Observation(settings, "running", definition=of)
         if not self.succeeded:
-            return Observation(settings, "bad")
+            return Observation(settings, "bad", definition=of)
         cut = self.stop is not None and self.stop.kind in ("rung", "median")
-        return Observation(settings, "cut" if cut else "ended", self.objective, self.reports)
+        return Observation(settings, "cut" if cut else "ended", self.objective, self.reports, of)
 
     @property
     def running(self) -> bool:

@@ -34,18 +34,18 @@ def to_document(entry: Event | Decision) -> Document:
                 "reports": reports,
                 "cut": cut,
             }
-        case Started(trial, None):
-            return {"type": "started", "trial": trial}
-        case Started(trial, settings):
-            return {"type": "started", "trial": trial, "settings": [list(pair) for pair in settings or ()]}
+        case Started(trial, settings, definition):
+            told = {} if settings is None else {"settings": [list(pair) for pair in settings]}
+            return {"type": "started", "trial": trial, **told, **_definition_out(definition)}
         case Reported(trial, value):
             return {"type": "reported", "trial": trial, "value": _number_out(value)}
         case Ended(trial, outcome, objective):
             return {"type": "ended", "trial": trial, "outcome": outcome, "objective": _number_out(objective)}
         case Halted(cause):
             return {"type": "halted", "cause": cause}
-        case Start(trial, settings):
-            return {"type": "start", "trial": trial, "settings": [list(pair) for pair in settings]}
+        case Start(trial, settings, definition):
+            chosen = [list(pair) for pair in settings]
+            return {"type": "start", "trial": trial, "settings": chosen, **_definition_out(definition)}
         case Stop(trial, reason):
             return {"type": "stop", "trial": trial, "reason": _reason_out(reason)}
         case Finish(status, text):
@@ -68,6 +68,10 @@ def from_document(document: Mapping[str, Any]) -> Event | Decision:
         return _READERS[kind](document)
     except KeyError as missing:
         raise InputError(f"An entry of type {kind!r} in the record lacks the key {missing}.") from None
+
+
+def _definition_out(name: str) -> Document:
+    return {"definition": name} if name else {}
 
 
 def _number_out(value: float | None) -> float | str | None:
@@ -117,14 +121,18 @@ _READERS: dict[str, Callable[[Mapping[str, Any]], Event | Decision]] = {
         document["cut"],
     ),
     "started": lambda document: Started(
-        document["trial"], _settings_in(document["settings"]) if "settings" in document else None
+        document["trial"],
+        _settings_in(document["settings"]) if "settings" in document else None,
+        document.get("definition", ""),
     ),
     "reported": lambda document: Reported(document["trial"], float(document["value"])),
     "ended": lambda document: Ended(
         document["trial"], document["outcome"], _number_in(document["objective"])
     ),
     "halted": lambda document: Halted(document["cause"]),
-    "start": lambda document: Start(document["trial"], _settings_in(document["settings"])),
+    "start": lambda document: Start(
+        document["trial"], _settings_in(document["settings"]), document.get("definition", "")
+    ),
     "stop": lambda document: Stop(document["trial"], _reason_in(document["reason"])),
     "finish": lambda document: Finish(document["status"], document["reason"]),
 }

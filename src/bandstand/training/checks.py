@@ -8,19 +8,33 @@ from typing import SupportsFloat, SupportsIndex
 
 from bandstand.errors import JobError
 
+LARGEST_WHOLE = 2**63 - 1
+"""The largest whole number that a record, or a file's name, has room for."""
+
+_SHOWN = 100
+
 Number = SupportsFloat | SupportsIndex
 """What stands for one number: Python's, numpy's, a tensor of one element."""
 
 
-def whole_number(what: str, value: object, least: int) -> int:
-    """A whole number of at least `least`; `what` names the call and the argument in the error."""
+def whole_number(what: str, value: object, least: int, most: int = LARGEST_WHOLE) -> int:
+    """A whole number from `least` to `most`; `what` names the call and the argument in the error."""
     try:
-        number = operator.index(value)  # type: ignore[arg-type]
+        number = least - 1 if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         number = least - 1
-    if number < least:
-        raise JobError(f"{what} takes a whole number of {least} or more; found {value!r}.")
-    return number
+    if least <= number <= most:
+        return number
+    expected = f"of {least} or more" if number < least else f"up to {most}"
+    raise JobError(f"{what} takes a whole number {expected}; found {shortly(value)}.")
+
+
+def shortly(value: object) -> str:
+    """A value for a message, cut where it is long; Python writes no whole number of thousands of digits."""
+    try:
+        return repr(value)[:_SHOWN]
+    except ValueError:
+        return f"one of {type(value).__name__} that is too long to show"
 
 
 def one_number(what: str, value: object) -> float:

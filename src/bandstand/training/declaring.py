@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from bandstand import hyperparameter_file, hyperparameter_help
 from bandstand.errors import InputError
+from bandstand.host_variables import RANK
 from bandstand.hyperparameter_declaration import Hyperparameter
 from bandstand.hyperparameter_schema import Schema
 from bandstand.hyperparameters import Hyperparameters
@@ -33,7 +34,7 @@ def answer(schema: Schema, module: str | None = None, file: Path | None = None) 
         file: Where its file is written; None for beside the script.
     """
     words = sys.argv[1:]
-    if "BANDSTAND_RANK" in os.environ or _is_interactive():
+    if RANK.name in os.environ or _is_interactive():
         return
     if {"-h", "--help"} & set(words):
         sys.stdout.write(_help(schema, module))

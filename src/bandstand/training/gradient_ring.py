@@ -175,7 +175,7 @@ def choose_kind(run: Run, kind: Kind) -> Literal["horovod", "torch"]:
     without = list(dict.fromkeys(host for host, have in zip(hosts, found, strict=True) if not have[1]))
     if without_torch:
         raise InputError(
-            f"PyTorch is not installed on {', '.join(without_torch)}. Install the extra 'horovod' of "
+            f"PyTorch is not installed on {', '.join(without_torch)}. Install the extra 'torch' of "
             "Bandstand, or run in its image."
         )
     if kind == "horovod" and without:

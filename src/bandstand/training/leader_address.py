@@ -7,6 +7,7 @@ import os
 import socket
 
 from bandstand.errors import JobError
+from bandstand.host_variables import MEET
 from bandstand.training.run import Run
 
 
@@ -17,7 +18,7 @@ def leader_address(run: Run) -> str:
         run: This rank.
     """
     # Another host's view of the leader's address is one at which the leader can be reached.
-    views = run.gather((os.environ.get("BANDSTAND_MEET") or "127.0.0.1:0").rpartition(":")[0].strip("[]"))
+    views = run.gather((os.environ.get(MEET.name) or "127.0.0.1:0").rpartition(":")[0].strip("[]"))
     return str(views[-1])
 
 

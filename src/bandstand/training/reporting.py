@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from bandstand.errors import JobError
 from bandstand.hyperparameters import nearest
+from bandstand.metric_line import MOST_ITERATIONS
 from bandstand.metrics import format_line
 from bandstand.training.checkpoints import Checkpoints
 from bandstand.training.checks import whole_number
@@ -38,7 +39,7 @@ class Reporting:
             JobError: For an iteration that was reported before, a name that a metric line cannot hold, or a
                 value that is not finite where the goal is unknown.
         """
-        number = whole_number("report(iteration)", iteration, 1)
+        number = whole_number("report(iteration)", iteration, 1, MOST_ITERATIONS)
         if number <= self._last:
             raise JobError(
                 f"Iteration {number} is reported after iteration {self._last}; report each iteration "

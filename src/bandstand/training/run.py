@@ -11,11 +11,11 @@ from typing import Any, Protocol
 
 from bandstand.errors import InputError, JobError
 from bandstand.hyperparameters import nearest
+from bandstand.rank_notes import rows_note
 from bandstand.training.average import weighted_mean
 from bandstand.training.checkpointing import Checkpointing
 from bandstand.training.checkpoints import Checkpoints
 from bandstand.training.checks import Number, ending, one_number, saving_function, seconds, whole_number
-from bandstand.training.notes import rows_note
 from bandstand.training.output import note
 from bandstand.training.reporting import Reporting
 from bandstand.training.saving import save_atomically
@@ -198,7 +198,7 @@ class Run:
         older ones stay, and the training goes on.
 
         Args:
-            iteration: The iteration that has just ended.
+            iteration: The iteration that has just ended; 0 for a `shared` state within the first one.
             save: Writes the whole state to the path that it is given, as a file or a folder.
             every: Iterations between checkpoints.
             every_seconds: Seconds between checkpoints by the leader's clock. With several ranks this is a
@@ -214,7 +214,7 @@ class Run:
         Raises:
             JobError: If an argument is out of range, or `save` wrote nothing at its path.
         """
-        number = whole_number("checkpoint(iteration)", iteration, 1)
+        number = whole_number("checkpoint(iteration)", iteration, 0 if shared else 1)
         saving_function("checkpoint(save)", save)
         whole_number("checkpoint(keep=)", keep, 1)
         ending("checkpoint(suffix=)", suffix)

@@ -10,8 +10,8 @@ from typing import cast
 from bandstand.errors import JobError
 from bandstand.host_variables import REPORTED
 from bandstand.hyperparameter_declaration import Hyperparameter
+from bandstand.rank_notes import resumed_note, started_note
 from bandstand.training.checkpoints import Checkpoints
-from bandstand.training.notes import resumed_note, started_note
 from bandstand.training.output import note, print_line
 from bandstand.training.resuming import Offer, newest_common, offer_of
 from bandstand.training.run import Run
@@ -92,7 +92,7 @@ def _agree(at: Surroundings, team: Team, checkpoints: Checkpoints) -> int:
     if at.local_rank:  # the first rank of the host has looked, and nobody has written since
         checkpoints.find_one(newest)
     checkpoints.go_on(newest, offers[0]["attempt"])
-    if at.rank == 0 and newest:
+    if at.rank == 0 and checkpoints.path(newest) is not None:
         note(resumed_note(newest))
         changed = checkpoints.changed_settings(newest)
         if changed:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from bandstand.cores import usable_cores
 from bandstand.errors import PlatformError
+from bandstand.host_variables import GOAL, KEY, LOCAL_RANK, LOCAL_SIZE, MEET, RANK, THREADS
 from bandstand.hyperparameter_schema import Settings
 from bandstand.hyperparameters import Hyperparameters
 from bandstand.sagemaker_files import (
@@ -70,7 +71,7 @@ def look_around(environ: Mapping[str, str]) -> Surroundings:
         PlatformError: If the job has several ranks, but this process was not started as one of them.
     """
     folders = Folders.from_environment(environ)
-    started = "BANDSTAND_RANK" in environ
+    started = RANK.name in environ
     inside = started or folders.config.is_dir()
     if not inside:
         here = Path.cwd()
@@ -81,20 +82,20 @@ def look_around(environ: Mapping[str, str]) -> Surroundings:
             f"This job has {len(cluster.hosts)} hosts, but this process was not started as one of its ranks. "
             "Make `python -m bandstand.training` the image's entry point; it starts the script on every host."
         )
-    local_size = int(environ.get("BANDSTAND_LOCAL_SIZE", "1"))
-    threads = environ.get("BANDSTAND_THREADS")
+    local_size = int(environ.get(LOCAL_SIZE.name, "1"))
+    threads = environ.get(THREADS.name)
     return Surroundings(
         inside=inside,
         folders=folders,
         cluster=cluster,
         hyperparameters=Hyperparameters(read_hyperparameters(folders) if inside else {}),
         channels=read_channels(folders) if inside else {},
-        rank=int(environ.get("BANDSTAND_RANK", "0")),
-        local_rank=int(environ.get("BANDSTAND_LOCAL_RANK", "0")),
+        rank=int(environ.get(RANK.name, "0")),
+        local_rank=int(environ.get(LOCAL_RANK.name, "0")),
         local_size=local_size,
         threads=int(threads) if threads else max(1, usable_cores() // local_size),
         job_name=environ.get("TRAINING_JOB_NAME", ""),
-        goal=environ.get("BANDSTAND_GOAL") or None,
-        meet=environ.get("BANDSTAND_MEET"),
-        key=environ.get("BANDSTAND_KEY", ""),
+        goal=environ.get(GOAL.name) or None,
+        meet=environ.get(MEET.name),
+        key=environ.get(KEY.name, ""),
     )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from bandstand.errors import InputError
-from bandstand.training.host.settings import Settings, read_settings
+from bandstand.training.host.settings import HostSettings, read_settings
 
 
 def test_nothing_set_means_the_defaults():
-    assert read_settings({"BANDSTAND_PORT": "", "PATH": "x"}) == Settings()
+    assert read_settings({"BANDSTAND_PORT": "", "PATH": "x"}) == HostSettings()
 
 
 def test_every_variable_is_read():
@@ -25,7 +25,7 @@ def test_every_variable_is_read():
             "BANDSTAND_REQUIREMENTS": "install",
             "BANDSTAND_GOAL": "maximize",
         }
-    ) == Settings(8000, 5, b"\x0a\xff", {"algo-1": "127.0.0.2"}, 2.5, 2, 4, True, "maximize")
+    ) == HostSettings(8000, 5, b"\x0a\xff", {"algo-1": "127.0.0.2"}, 2.5, 2, 4, True, "maximize")
 
 
 def test_every_variable_that_is_wrong_is_told_at_once_and_the_key_is_not_shown():

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -45,7 +46,7 @@ def test_without_a_supervisor_the_end_of_input_means_nothing(tmp_path: Path) -> 
 
 def test_the_greatest_memory_of_any_process_is_left(tmp_path: Path) -> None:
     note = tmp_path / "peak"
-    script = f"exec {sys.executable} -c 'held = bytearray(60 << 20)'"
+    script = f"exec {shlex.quote(sys.executable)} -c 'held = bytearray(60 << 20)'"
     with process_1(tmp_path, script, {"BANDSTAND_PEAK_FILE": str(note)}) as process:
         assert process.wait(60) == 0
     assert 60 << 20 < int(note.read_text()) < 1 << 30

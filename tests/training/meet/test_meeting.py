@@ -118,14 +118,14 @@ def test_a_failure_that_began_earlier_but_was_told_later_counts():
     scene = Scene()
     scene.tell("algo-2", 1.0, **failed("a consequence", 1))
     scene.tell("algo-3", 1.3, **failed("the cause", 2, age=0.9))
-    assert scene.meeting.tick(1.5)[-1][1]["reason"] == "the cause"
+    assert scene.meeting.tick(1.0 + SETTLE)[-1][1]["reason"] == "the cause"
 
 
 def test_a_broken_connection_counts_only_if_there_is_no_other_reason():
     scene = Scene()
     scene.tell("algo-2", 1.0, **failed("ConnectionResetError", 1, secondary=True))
     scene.meeting.lose("algo-3", 1.2)
-    assert "algo-3 was lost" in scene.meeting.tick(1.5)[-1][1]["reason"]
+    assert "algo-3 was lost" in scene.meeting.tick(1.0 + SETTLE)[-1][1]["reason"]
 
 
 def test_nobody_waits_for_more_reasons_when_all_ranks_have_ended():

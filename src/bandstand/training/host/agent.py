@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bandstand.errors import BandstandError
+from bandstand.host_variables import RANK
 from bandstand.training.host.events import Events
 from bandstand.training.host.job import Job
 from bandstand.training.host.program import Program, find_program
@@ -196,7 +197,7 @@ class Agent:
                 os.chdir(program.folder)
             for local_rank in range(job.settings.ranks_per_host):
                 environ = job.rank_environment(local_rank, program, meet)
-                number = int(environ["BANDSTAND_RANK"])
+                number = int(environ[RANK.name])
                 command = [*program.command, *words]
                 self._ranks.start(number, command, environ, shares_stdout=job.settings.ranks_per_host > 1)
         except OSError as error:

@@ -6,10 +6,10 @@ import re
 import signal
 from pathlib import Path
 
+from bandstand.rank_notes import noted_rows
 from bandstand.sagemaker_files import MAX_FAILURE
 from bandstand.training.host.ranks import Ended
 from bandstand.training.host.tracebacks import NOISE, Frames, last_exception
-from bandstand.training.notes import noted_rows
 
 _LEFT = "bandstand: this rank leaves"
 _LAST_LINES = 5

@@ -9,6 +9,17 @@ from dataclasses import dataclass, replace
 
 from bandstand.cores import usable_cores
 from bandstand.errors import InputError
+from bandstand.host_variables import (
+    KEY,
+    LOCAL_RANK,
+    LOCAL_SIZE,
+    MEET,
+    OF_PROCESS_1,
+    RANK,
+    RANKS_PER_HOST,
+    THREADS,
+    WORLD_SIZE,
+)
 from bandstand.hyperparameters import Hyperparameters
 from bandstand.sagemaker_files import (
     Channel,
@@ -20,10 +31,9 @@ from bandstand.sagemaker_files import (
 )
 from bandstand.training.host.program import Program
 from bandstand.training.host.script_mode import gpus, variables
-from bandstand.training.host.settings import Settings, read_settings
-from bandstand.training.host.supervision import LIFE, PEAK
+from bandstand.training.host.settings import HostSettings, read_settings
 
-_OF_PROCESS_1 = ("BANDSTAND_LISTEN_FD", LIFE, PEAK)
+_HIDDEN = frozenset(variable.name for variable in OF_PROCESS_1)
 
 
 @dataclass(frozen=True)
@@ -43,7 +53,7 @@ class Job:
     cluster: Cluster
     raw: Mapping[str, str]
     channels: Mapping[str, Channel]
-    settings: Settings
+    settings: HostSettings
     environ: Mapping[str, str]
 
     @property
@@ -77,7 +87,7 @@ class Job:
             program: What it runs.
             meet: `address:port` of the leader's hub, None if the job has one rank.
         """
-        environ = {name: text for name, text in self.environ.items() if name not in _OF_PROCESS_1}
+        environ = {name: text for name, text in self.environ.items() if name not in _HIDDEN}
         environ.update(
             variables(program, self.hyperparameters, self.cluster, self.channels, self.folders, self.environ)
         )
@@ -90,16 +100,16 @@ class Job:
                 filter(None, (str(program.folder), self.environ.get("PYTHONPATH")))
             )
         environ |= {
-            "BANDSTAND_RANK": str(self.cluster.index * per_host + local_rank),
-            "BANDSTAND_WORLD_SIZE": str(self.world_size),
-            "BANDSTAND_LOCAL_RANK": str(local_rank),
-            "BANDSTAND_LOCAL_SIZE": str(per_host),
-            "BANDSTAND_THREADS": str(threads),
+            RANK.name: str(self.cluster.index * per_host + local_rank),
+            WORLD_SIZE.name: str(self.world_size),
+            LOCAL_RANK.name: str(local_rank),
+            LOCAL_SIZE.name: str(per_host),
+            THREADS.name: str(threads),
             "PYTHONUNBUFFERED": "1",
             "SAGEMAKER_BASE_DIR": str(self.folders.base),
         }
         if meet is not None:
-            environ |= {"BANDSTAND_MEET": meet, "BANDSTAND_KEY": self.key.hex()}
+            environ |= {MEET.name: meet, KEY.name: self.key.hex()}
         return environ
 
 
@@ -128,11 +138,11 @@ def read_job(environ: Mapping[str, str]) -> Job:
 
 
 def _with_a_rank_for_each_gpu(
-    settings: Settings, raw: Mapping[str, str], environ: Mapping[str, str]
-) -> Settings:
+    settings: HostSettings, raw: Mapping[str, str], environ: Mapping[str, str]
+) -> HostSettings:
     """The built-in Horovod trains on every GPU of a host, unless the job says how many ranks it wants."""
     program = environ.get("SAGEMAKER_PROGRAM") or raw.get("sagemaker_program")
     named = Hyperparameters(raw).text("algorithm", None)
-    if program or named != "horovod" or environ.get("BANDSTAND_RANKS_PER_HOST"):
+    if program or named != "horovod" or environ.get(RANKS_PER_HOST.name):
         return settings
     return replace(settings, ranks_per_host=max(1, gpus(environ)))

@@ -7,8 +7,8 @@ import threading
 import time
 from collections.abc import Callable
 
+from bandstand.rank_notes import started_process
 from bandstand.training.host.last_words import LastWords
-from bandstand.training.notes import started_process
 
 _CHUNK = 64 << 10
 _LONGEST_LINE = 256 << 10

@@ -28,7 +28,7 @@ _Default = TypeVar("_Default")
 
 
 @dataclass(frozen=True)
-class Settings:
+class HostSettings:
     """How this host takes part in its job.
 
     Args:
@@ -54,7 +54,7 @@ class Settings:
     goal: str | None = None
 
 
-def read_settings(environ: Mapping[str, str]) -> Settings:
+def read_settings(environ: Mapping[str, str]) -> HostSettings:
     """Read the variables; an empty one counts as not set.
 
     Raises:
@@ -73,7 +73,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
             problems.append(f"{variable.name} is {shown}; expected {variable.expected}.")
             return default
 
-    settings = Settings(
+    settings = HostSettings(
         port=read(PORT, DEFAULT_PORT),
         listen_fd=read(LISTEN_FD, None),
         key=read(KEY, None),

@@ -9,10 +9,7 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 
-LIFE = "BANDSTAND_LIFE_FD"
-"""Variable: number of a descriptor that comes to its end when the supervisor is gone."""
-PEAK = "BANDSTAND_PEAK_FILE"
-"""Variable: file in which the greatest memory of any process of the host is left, in bytes."""
+from bandstand.host_variables import LIFE_FD, PEAK_FILE
 
 _ABANDONED = 137
 _PEAK_UNIT = 1 if sys.platform == "darwin" else 1024
@@ -26,7 +23,7 @@ def end_with_supervisor(environ: Mapping[str, str]) -> None:
     Args:
         environ: May name the descriptor.
     """
-    text = environ.get(LIFE, "")
+    text = environ.get(LIFE_FD.name, "")
     if text.isdecimal():
         threading.Thread(target=_watch, args=(int(text),), name="bandstand-life", daemon=True).start()
 
@@ -37,7 +34,7 @@ def leave_peak(environ: Mapping[str, str]) -> None:
     Args:
         environ: May name the file.
     """
-    name = environ.get(PEAK, "")
+    name = environ.get(PEAK_FILE.name, "")
     if name:
         used = (resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_CHILDREN, resource.RUSAGE_SELF))
         Path(name).write_text(str(max(used) * _PEAK_UNIT), encoding="ascii")

@@ -14,6 +14,8 @@ _TRY_SECONDS = 5.0
 _WELCOME_SECONDS = 60.0
 _FIRST_PAUSE = 0.02
 _LONGEST_PAUSE = 1.0
+_PAUSE_SHARE = 0.25
+"""A pause lasts this share of the time that was waited, so that no more than it is waited in vain."""
 _QUIET_SECONDS = 10.0
 _CHUNK = 1 << 18
 
@@ -106,7 +108,6 @@ def connect(
         LinkLostError: If the time is over; its message has the last attempt's fault.
     """
     begun = clock()
-    wait = _FIRST_PAUSE
     said = False
     while True:
         try:
@@ -128,8 +129,8 @@ def connect(
         if waited >= _QUIET_SECONDS and not said:
             said = True
             say(f"still trying to reach the leader at {host}, port {port}: {fault}.")
+        wait = min(max(_FIRST_PAUSE, waited * _PAUSE_SHARE), _LONGEST_PAUSE)
         pause(min(wait, within - waited))
-        wait = min(wait * 2, _LONGEST_PAUSE)
 
 
 def _try(host: str, port: int, key: bytes, join: Message) -> Link:

@@ -11,8 +11,9 @@ from bandstand.training.meet.bereft import Bereft, Loss
 from bandstand.training.meet.collectives import Call, Collectives
 from bandstand.training.meet.wire import Message
 
-SETTLE = 0.5
-"""Seconds after a first failure in which an earlier or more telling one may still come in."""
+SETTLE = 1.0
+"""Seconds after a first failure in which an earlier or more telling one may still come in, unless all ranks
+have ended."""
 LINGER = 5.0
 """Seconds after a verdict in which hosts that are late can still come and hear it."""
 STOP_LINGER = 3.0
