@@ -77,6 +77,17 @@ RUN cd /build/source \
  && find /image -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
 
 
+# The base has its standard library as source only, which every container would compile anew at its start.
+FROM start AS library
+ARG SOURCE_DATE_EPOCH=315532800
+RUN library=$(python3 -c 'import sysconfig; print(sysconfig.get_path("stdlib"))') \
+ && PYTHONHASHSEED=0 python3 -m compileall -q -j 1 --invalidation-mode unchecked-hash \
+      -x '/(test|tests|idlelib|tkinter|lib2to3|ensurepip|site-packages|dist-packages)/' "$library" \
+ && mkdir /image \
+ && find "$library" -name '*.pyc' -exec cp -a --parents -t /image {} + \
+ && find /image -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
+
+
 # What all images share. Process 1 is ours, so that signals and the exit code are the truth.
 FROM ${BASE_IMAGE} AS runtime
 ENV PATH=/opt/venv/bin:$PATH BANDSTAND_REQUIREMENTS=install \
@@ -84,6 +95,7 @@ ENV PATH=/opt/venv/bin:$PATH BANDSTAND_REQUIREMENTS=install \
 LABEL org.opencontainers.image.title="Bandstand" \
       org.opencontainers.image.description="Distributed training on SageMaker: row-split XGBoost and Horovod" \
       org.opencontainers.image.licenses="Apache-2.0"
+COPY --from=library /image /
 WORKDIR /
 ENTRYPOINT ["python", "-m", "bandstand.training"]
 

@@ -37,6 +37,14 @@ class TestImage(ImageContract):
         assert self.sh("ls -d /build /image 2>/dev/null; true") == ""
         assert self.sh("find /opt/venv -name '*.whl' | head") == ""
 
+    def test_a_start_compiles_nothing(self) -> None:
+        code = (
+            "import bandstand.training.host.process, os, sys; "
+            "kept = [m.__cached__ for m in sys.modules.values() if getattr(m, '__cached__', None)]; "
+            "print(len(kept) > 50, [path for path in kept if not os.path.exists(path)])"
+        )
+        assert self.sh(f'python -B -c "{code}"') == "True []"
+
     def test_horovod_trains_as_any_user(self, start: Start) -> None:
         rows = "".join(f"{n % 2},{n % 2 * 9},{n % 3}\n" for n in range(200))
         settings = {"algorithm": "horovod", "epochs": "2", "hidden": "8", "batch_size": "32"}
