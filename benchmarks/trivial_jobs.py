@@ -26,14 +26,23 @@ def measure(bench: Bench) -> Findings:
     findings = Findings("trivial_jobs")
     jobs = bench.times(30, least=2)
     with bench.scratch() as folder:
-        sides = {OURS: _bandstand(folder, jobs), BARE: _program(sys.executable, "bare_processes.py", jobs)}
+        sides = {
+            OURS: _bandstand(folder, jobs),
+            BARE: _program(folder, sys.executable, "bare_processes.py", jobs),
+        }
         found = _python(SYNE_TUNE, bench, findings)
         if found:
             home = {"SYNETUNE_FOLDER": str(folder / "syne-tune")}
             sides[DEFAULTS] = _program(
-                found, "syne_tune_local.py", jobs, program="nine_reports_syne_tune.py", environment=home
+                folder,
+                found,
+                "syne_tune_local.py",
+                jobs,
+                program="nine_reports_syne_tune.py",
+                environment=home,
             )
             sides[HURRIED] = _program(
+                folder,
                 found,
                 "syne_tune_local.py",
                 jobs,
@@ -43,7 +52,7 @@ def measure(bench: Bench) -> Findings:
             )
         found = _python(OPTUNA, bench, findings)
         if found:
-            sides[SUBPROCESSES] = _program(found, "optuna_subprocesses.py", jobs)
+            sides[SUBPROCESSES] = _program(folder, found, "optuna_subprocesses.py", jobs)
         wanted = {name: side for name, side in sides.items() if bench.wants(name)}
         seconds = interleaved(wanted, bench.repeats(3), bench.tell)
     spreads = {name: findings.side(name, "s", values) for name, values in seconds.items()}
@@ -91,6 +100,7 @@ rate = {{ continuous = [0, 1] }}
 
 
 def _program(
+    folder: Path,
     python: str | Path,
     name: str,
     jobs: int,
@@ -99,4 +109,4 @@ def _program(
     environment: dict[str, str] | None = None,
 ) -> Callable[[], float]:
     words: list[str | Path] = [PROGRAMS / name, PROGRAMS / program, str(jobs), str(SLOTS), *map(str, more)]
-    return lambda: run_child([python, *words], environment=environment).seconds
+    return lambda: run_child([python, *words], folder=folder, environment=environment).seconds
