@@ -124,7 +124,7 @@ def _integers(count: int) -> list[dict[str, str]]:
             },
             333,
             "WarmStartConfig",
-            "each parent once",
+            '"A" a second time',
         ),
     ],
 )

@@ -210,6 +210,7 @@ def test_every_parent_that_is_none_is_told_at_once_and_nothing_is_recorded(
     with pytest.raises(InputError) as caught:
         tune(replace(plan, parents=("pats", job)), record, backend, watcher, StopFlag(), grace=5)
     assert "Did you mean 'past'?" in str(caught.value)
+    assert "bandstand " not in str(caught.value)  # a client of the service has no command line
     assert f"There is no tuning job '{job}' in {record.home}; {job} is a training job." in str(caught.value)
     with pytest.raises(InputError):
         show(record, "child")

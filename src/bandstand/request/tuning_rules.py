@@ -153,8 +153,8 @@ def _check_parents(document: Mapping[str, Any], findings: Findings) -> None:
     place: Place = ("WarmStartConfig", "ParentHyperParameterTuningJobs")
     seen: set[str] = set()
     for at, parent in enumerate(dig(document, *map(str, place)) or []):
-        name = parent.get("HyperParameterTuningJobName", "").lower()
-        if name and name in seen:
+        name = parent.get("HyperParameterTuningJobName", "")
+        if name and name.lower() in seen:
             where = (*place, at, "HyperParameterTuningJobName")
             findings.problem(333, where, f'"{name}" a second time', "each parent once", "Keep one of them.")
-        seen.add(name)
+        seen.add(name.lower())

@@ -37,26 +37,42 @@ def find(record: Record, name: str, kind: Kind | None = None) -> TuningJob | Tra
         choices = " or ".join(f"--kind {each}" for each in KINDS)
         raise InputError(f"{name} is a tuning job and a training job. Say which is meant: {choices}.")
     if not found:
-        raise InputError(_unknown(record, name, kind, named[0].kind if named else None))
+        raise InputError(unknown(record, name, kind))
     return found[0]
 
 
 def words_for(record: Record, name: str, kind: Kind) -> str:
     """The words by which a verb finds a job: its name, and its kind where both kinds have the name."""
-    other = "training" if kind == "tuning" else "tuning"
-    namesake = record.read(f"SELECT 1 FROM {other}_jobs WHERE name = ?", (name,))  # noqa: S608 - our tables
+    namesake = _has(record, name, "training" if kind == "tuning" else "tuning")
     return f"{name} --kind {kind}" if namesake else name
 
 
-def _unknown(record: Record, name: str, kind: Kind | None, other: Kind | None) -> str:
-    """Say that there is no such job, with the nearest name, and where else it may be."""
+def unknown(record: Record, name: str, kind: Kind | None = None, *, advise: bool = True) -> str:
+    """Say that there is no such job, with the nearest name, and where else it may be.
+
+    Args:
+        record: The store.
+        name: The name.
+        kind: Which kind was asked for; None for both.
+        advise: Whether to name the commands that help, for those who asked by one.
+    """
+    other = next((each for each in KINDS if kind not in (None, each) and _has(record, name, each)), None)
     if other is not None:
         return f"There is no {kind} job '{name}' in {record.home}; {name} is a {other} job."
     tables = " UNION ".join(f"SELECT name FROM {each}_jobs" for each in KINDS if kind in (None, each))  # noqa: S608
     near = difflib.get_close_matches(name, [row["name"] for row in record.read(tables)], n=1, cutoff=0.5)
-    advice = f"Did you mean '{near[0]}'?" if near else "`bandstand list` shows the jobs there are."
-    there = (
-        f"`bandstand train --resume {name} --on sagemaker` watches a training job that runs on SageMaker, and"
-        " `tune` a tuning job."
-    )
-    return f"There is no {f'{kind} ' if kind else ''}job '{name}' in {record.home}. {advice} {there}"
+    words = [f"There is no {f'{kind} ' if kind else ''}job '{name}' in {record.home}."]
+    if near:
+        words.append(f"Did you mean '{near[0]}'?")
+    elif advise:
+        words.append("`bandstand list` shows the jobs there are.")
+    if advise:
+        words.append(
+            f"`bandstand train --resume {name} --on sagemaker` watches a training job that runs on SageMaker,"
+            " and `tune` a tuning job."
+        )
+    return " ".join(words)
+
+
+def _has(record: Record, name: str, kind: Kind) -> bool:
+    return bool(record.read(f"SELECT 1 FROM {kind}_jobs WHERE name = ?", (name,)))  # noqa: S608 - our tables

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from bandstand.errors import InputError
 from bandstand.request.plan import OBJECTIVE_HYPERPARAMETER, TuningPlan
 from bandstand.request.tuning_rules import MAX_JOBS, MAX_JOBS_RANDOM
-from bandstand.runs.finding import find
+from bandstand.runs.finding import unknown
 from bandstand.runs.jobs import TrainingJob, TuningJob
 from bandstand.runs.record import Record
-from bandstand.runs.stored import training_jobs
+from bandstand.runs.stored import training_jobs, tuning_jobs
 from bandstand.study import Known
 from bandstand.study.rungs import usable
 from bandstand.study.spec import MODELLED
@@ -55,11 +55,11 @@ def knowledge(record: Record, plan: TuningPlan) -> Knowledge:
     notes = []
     earlier = 0
     for name in plan.parents:
-        try:
-            parent = find(record, name, "tuning")
-        except InputError as error:
-            problems.append(str(error))
+        named = tuning_jobs(record, "name = ?", (name,))
+        if not named:
+            problems.append(unknown(record, name, "tuning", advise=False))
             continue
+        parent = named[0]
         found = list(_problems(parent, plan))
         problems += [f"{parent.name} {problem}" for problem in found]
         if not found:
