@@ -65,6 +65,22 @@ def test_a_pattern_that_cuts_numbers_is_found_out(regex: str, read: str) -> None
     assert NUMBER in problem
 
 
+@pytest.mark.parametrize(
+    "regex", [r"loss=([0-9.]+)", r"loss=(-?[0-9.]+(?:e[-+]?[0-9]+)?)", r"loss=([0-9]+(.|e\-)[0-9]+),?"]
+)
+def test_what_sagemaker_takes_and_ordinary_numbers_bear_may_pass_with_a_warning(regex: str) -> None:
+    problems = pattern_problems("m", regex)
+    assert problems
+    assert pattern_problems("m", regex, lenient=True) == []
+    assert set(problems) <= set(pattern_warnings("m", regex, lenient=True))
+    assert not set(problems) & set(pattern_warnings("m", regex))
+
+
+@pytest.mark.parametrize("regex", [r"accuracy: (\d)", r"loss=(.+?)", r"loss=[0-9.]+"])
+def test_a_pattern_that_cuts_ordinary_numbers_never_passes(regex: str) -> None:
+    assert pattern_problems("m", regex, lenient=True)
+
+
 @pytest.mark.parametrize("regex", [r"loss=(.*?)", r"loss=(\s*)", r"loss=([0-9]*?)", r"()loss"])
 def test_a_pattern_that_captures_nothing_is_found_out(regex: str) -> None:
     (problem,) = pattern_problems("m", regex)

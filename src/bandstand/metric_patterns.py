@@ -14,6 +14,7 @@ LONGEST_SEARCH = 4096
 """Characters of a line that a pattern sees at once (see `bandstand.metric_search`)."""
 
 _TRIAL_NUMBERS = ("0.8132", "7e-05", "-0.5", "1E+10", ".5", "12", "3.4028235e+38")
+_PLAIN_NUMBERS = ("0.8132", "12")
 _TAG = "[1,mpirank:0,algo-1]<stdout>:"
 _MORE = (" more", ", more", "; more", "} more")
 _STALL_LENGTHS = (*range(4, 68, 4), 96, 128, 192, 256, 512)
@@ -24,12 +25,15 @@ _TRIES = 3  # of the measurement, where it looks bad
 _HOW = f"write the group as ({NUMBER})"
 
 
-def pattern_problems(name: str, regex: str) -> list[str]:
+def pattern_problems(name: str, regex: str, *, lenient: bool = False) -> list[str]:
     """What makes a metric definition unusable, found by trying it on made-up lines.
 
     Args:
         name: The metric's name, for the messages.
         regex: Its pattern, in Python's syntax.
+        lenient: Whether to let pass what SageMaker takes and ordinary numbers bear: more groups than one, of
+            which the first one counts, and a pattern that cuts a number only where it has a sign or an
+            exponent or begins with its dot. `loss: ([0-9\\.]+)` stands in many a tuning script.
 
     Returns:
         Sentences for a person, empty if the pattern can be used: it does not compile, is too long, has no
@@ -43,11 +47,8 @@ def pattern_problems(name: str, regex: str) -> list[str]:
     if isinstance(pattern, str):
         return [f"the pattern of {name!r} is not a regular expression: {pattern}"]
     problems = []
-    if pattern.groups != 1:
-        problems.append(
-            f"the pattern of {name!r} has {pattern.groups} groups; exactly one must capture the number: "
-            f"{_HOW}, and others as (?:...)"
-        )
+    if pattern.groups == 0 or (pattern.groups > 1 and not lenient):
+        problems.append(_groups(name, pattern))
     try:
         stalls_on, sample = _examined(pattern)
     except RecursionError:
@@ -58,19 +59,22 @@ def pattern_problems(name: str, regex: str) -> list[str]:
             f"{stalls_on!r}: let its repetitions not match the same text in several ways"
         )
     elif sample is not None:
-        problems += _misreadings(name, pattern, sample)
+        problems += _misreadings(name, pattern, sample, lenient=lenient)
     elif pattern.groups:
         problems += _no_number(name, pattern)
     return problems
 
 
-def pattern_warnings(name: str, regex: str, others: Sequence[tuple[str, str]] = ()) -> list[str]:
+def pattern_warnings(
+    name: str, regex: str, others: Sequence[tuple[str, str]] = (), *, lenient: bool = False
+) -> list[str]:
     """What may go wrong with a metric definition that can be used.
 
     Args:
         name: The metric's name.
         regex: Its pattern; one that `pattern_problems` refuses may get no warnings.
         others: (name, pattern) pairs of the request's definitions; the metric itself may be among them.
+        lenient: Whether `pattern_problems` was lenient; what it let pass is told here.
 
     Returns:
         Sentences for a person: the pattern drops some numbers, takes all that follows on the line, is
@@ -84,7 +88,9 @@ def pattern_warnings(name: str, regex: str, others: Sequence[tuple[str, str]] = 
         return []
     if sample is None:
         return [f"no sample line could be made up for the pattern of {name!r}, so it was not tried"]
-    warnings = []
+    warnings = _cuts(name, pattern, sample) if lenient else []
+    if lenient and pattern.groups > 1:
+        warnings.append(_groups(name, pattern))
     dropped = [number for number in _TRIAL_NUMBERS if not _reads_number(pattern, sample.line(number))]
     if dropped:
         warnings.append(f"the pattern of {name!r} reads nothing from {', '.join(dropped)}: {_HOW}")
@@ -99,18 +105,27 @@ def pattern_warnings(name: str, regex: str, others: Sequence[tuple[str, str]] = 
     return warnings + _overlaps(name, pattern, others)
 
 
-def _misreadings(name: str, pattern: re.Pattern[str], sample: Sample) -> list[str]:
+def _groups(name: str, pattern: re.Pattern[str]) -> str:
+    return (
+        f"the pattern of {name!r} has {pattern.groups} groups; exactly one must capture the number: "
+        f"{_HOW}, and others as (?:...)"
+    )
+
+
+def _misreadings(name: str, pattern: re.Pattern[str], sample: Sample, *, lenient: bool) -> list[str]:
     line = sample.line("0.5")
     if "\n" in line or "\r" in line:
         return [f"the pattern of {name!r} needs a line break, but is tried on one line at a time"]
     if "\t" in line and pattern.search(line.replace("\t", "#011")) is None:
         return [f"the pattern of {name!r} needs a tab, which AMT's logs hold as '#011': write #011 for it"]
-    return _cuts(name, pattern, sample)
+    return _cuts(name, pattern, sample, _PLAIN_NUMBERS if lenient else _TRIAL_NUMBERS)
 
 
-def _cuts(name: str, pattern: re.Pattern[str], sample: Sample) -> list[str]:
+def _cuts(
+    name: str, pattern: re.Pattern[str], sample: Sample, numbers: Sequence[str] = _TRIAL_NUMBERS
+) -> list[str]:
     cut = []
-    for number in _TRIAL_NUMBERS:
+    for number in numbers:
         captured = _captured(pattern, sample.line(number))
         if captured is not None and _is_number(captured) and float(captured) != float(number):
             cut.append(f"{number} as {captured}")

@@ -20,6 +20,8 @@ class Abilities:
         limits_hosts: Whether hosts have limits of their own, by `BANDSTAND_HOST_*` of the environment.
         is_service: Whether SageMaker itself runs them: it takes every request of its API, and an address of
             this machine means nothing to it.
+        serves_clients: Whether requests come by this machine's service, from code that is to run unchanged:
+            what is doubtful and SageMaker takes is noted there, and not refused.
         buckets: The folder with the buckets of this machine's S3, for channels; None without it.
         roots: The folders that a manifest's `file://` may reach; any, if there are none.
     """
@@ -30,6 +32,7 @@ class Abilities:
     lifted: frozenset[int] = frozenset()
     limits_hosts: bool = False
     is_service: bool = False
+    serves_clients: bool = False
     buckets: str | None = None
     roots: tuple[str, ...] = ()
 

@@ -66,7 +66,7 @@ def load(
         seed: Seed of the settings, instead of the job file's.
         hosts: Hosts per training job, instead of the job file's.
         output: Where models go, instead of the job file's; relative to the working folder.
-        buckets: The folder with the buckets of this machine's S3, so that channels may be `s3://`.
+        buckets: The folder with the buckets of this machine's S3, for a request that came to its service.
         roots: The folders that a manifest's `file://` may reach; any, if there are none.
 
     Returns:
@@ -79,8 +79,9 @@ def load(
     if on not in PLACES:
         known = ", ".join(PLACES)
         raise InputError(f"Jobs cannot run on {shown(on)}; this release runs them on {known}.")
-    stored = None if buckets is None else str(buckets)
-    where = replace(PLACES[on], buckets=stored, roots=tuple(str(root) for root in roots))
+    where = replace(PLACES[on], roots=tuple(str(root) for root in roots))
+    if buckets is not None:
+        where = replace(where, serves_clients=True, buckets=str(buckets))
     if output and "://" not in output:
         output = str(Path(output).expanduser().absolute())
     options = {

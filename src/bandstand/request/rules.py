@@ -14,7 +14,14 @@ CHAPTERS: Mapping[int, tuple[str, str]] = MappingProxyType(
         ),
         3: ("Tuning jobs", "Objective, ranges, strategy and limits of a tuning job fit together."),
         4: ("Training jobs", "Image, channels, instances and limits of a training job fit together."),
-        5: ("Metrics", "The patterns read numbers from the log, uncut."),
+        5: (
+            "Metrics",
+            (
+                "The patterns read numbers from the log, uncut. `bandstand local` takes, as SageMaker does, a"
+                " pattern with a second group, or one that cuts `7e-05` but not `0.8132`, and says so on its"
+                " terminal."
+            ),
+        ),
         6: (
             "Not on this machine yet",
             (

@@ -188,9 +188,10 @@ def _check_metrics(definition: Definition, findings: Findings) -> None:
         if name is None or regex is None:
             continue
         where = (*place, at, "Regex")
-        for problem in pattern_problems(name, regex):
+        lenient = findings.on.serves_clients
+        for problem in pattern_problems(name, regex, lenient=lenient):
             fix = f"{problem[:1].upper()}{problem[1:].rstrip('.')}."
             findings.problem(501, where, shown(regex), "a pattern that captures one number, uncut", fix)
         others = [pair for pair in pairs if pair[0] != name]
-        for warning in pattern_warnings(name, regex, others):
+        for warning in pattern_warnings(name, regex, others, lenient=lenient):
             findings.note(f"{findings.words(where)}: {warning}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 
 from bandstand.backends.task import MOST_HOSTS
@@ -15,6 +16,8 @@ from bandstand.service.context import Context
 from bandstand.service.job_environment import in_region
 from bandstand.service.places import localized
 from bandstand.service.protocol import Document, ServiceError
+
+logger = logging.getLogger(__name__)
 
 MOST_RUNNING = 200
 """Tuning jobs, and training jobs of their own, that run at a time: each has a thread and its files."""
@@ -37,6 +40,7 @@ def accept(context: Context, document: Document, arn: str) -> None:
         plan = _as_asked(plan, document, context.region)
         _check_room(context, plan)
         context.jobs.start(plan)
+        _tell(context, plan)
     except NameTakenError:
         raise ServiceError(
             "ResourceInUse",
@@ -50,6 +54,14 @@ def accept(context: Context, document: Document, arn: str) -> None:
         raise ServiceError("ValidationException", f"{errors} detected: {in_s3(context, text)}") from None
     except InputError as error:
         raise ServiceError("ValidationException", in_s3(context, str(error))) from None
+
+
+def _tell(context: Context, plan: Plan) -> None:
+    """Say on the service's terminal what is worth knowing about a request; the same of many requests once."""
+    for note in plan.notes:
+        if note not in context.told:
+            context.told.add(note)
+            logger.warning("%s: %s", plan.name, in_s3(context, note))
 
 
 def _check_room(context: Context, plan: Plan) -> None:

@@ -52,6 +52,7 @@ class Context:
         records: Gives each thread its connection to the record.
         region: The region of the request, by its credentials.
         account: The account of all ARNs.
+        told: What people were told about requests.
     """
 
     home: Path
@@ -62,6 +63,7 @@ class Context:
     records: Records = field(repr=False)
     region: str = REGION
     account: str = ACCOUNT
+    told: set[str] = field(default_factory=set, repr=False)
 
     def record(self) -> Record:
         """The record; one connection for each thread."""
