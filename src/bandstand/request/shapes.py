@@ -86,7 +86,7 @@ def _walk(shape: Any, value: object, place: Place, findings: Findings) -> object
     kind = shape.type_name
     right = isinstance(value, _TYPES[kind]) and (kind == "boolean" or not isinstance(value, bool))
     if not right:
-        findings.problem(203, place, _found(value), _WORDS[kind], _retype(kind, value))
+        findings.problem(203, place, kind_and_value(value), _WORDS[kind], _retype(kind, value))
         return _ABSENT
     if isinstance(value, Mapping):
         walk = _structure if kind == "structure" else _map
@@ -128,7 +128,9 @@ def _map(shape: Any, value: Mapping[str, Any], place: Place, findings: Findings)
     for name, item in value.items():
         inside = (*place, str(name))
         if not isinstance(name, str):
-            findings.problem(203, inside, f"the key {_found(name)}", "a text", "Write the key as text.")
+            findings.problem(
+                203, inside, f"the key {kind_and_value(name)}", "a text", "Write the key as text."
+            )
             continue
         _check_text(shape.key, name, inside, findings, what="the name ")
         walked = _walk(shape.value, item, inside, findings)
@@ -197,7 +199,8 @@ def _check_size(shape: Any, size: int, unit: str, place: Place, findings: Findin
     return False
 
 
-def _found(value: object) -> str:
+def kind_and_value(value: object) -> str:
+    """Return a JSON value for a message, with the word for its kind before it."""
     if value is None:
         return "null"
     kinds = (

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from bandstand.request.findings import Findings
-from bandstand.request.shapes import check_shape
+from bandstand.request.shapes import check_shape, kind_and_value
 
 if TYPE_CHECKING:
     from bandstand.service.context import Context
@@ -115,8 +115,8 @@ def parse(body: bytes) -> Document:
     except (ValueError, RecursionError) as error:
         raise ServiceError("SerializationException", f"The request's body is no JSON: {error}.") from None
     if not isinstance(parameters, dict):
-        found = type(parameters).__name__
-        raise ServiceError("SerializationException", f"The request's body is a {found}, and no object.")
+        found = kind_and_value(parameters)
+        raise ServiceError("SerializationException", f"The request's body is {found}; expected an object.")
     return {name: value for name, value in parameters.items() if value is not None}
 
 
