@@ -1,4 +1,4 @@
-"""The code of a post about Hyperband on SageMaker runs here with nothing changed but its session."""
+"""Code written for SageMaker runs here with nothing changed but its session: a post's, and a script's."""
 
 from __future__ import annotations
 
@@ -44,3 +44,18 @@ def test_the_code_of_the_post_tunes_30_jobs_on_3_hosts_each(
     model.set_param({"eval_metric": "auc"})
     measured = float(model.eval(matrix, "validation").rpartition(":")[2])
     assert measured == pytest.approx(best["FinalObjectiveValue"], abs=1e-5)
+
+
+def test_a_script_that_knows_nothing_of_us_is_tuned_through_a_framework_estimator(
+    begin: Begin, place: Path
+) -> None:
+    facts = begin("v2", "v2_framework.py").facts()
+    assert facts["status"] == "Completed"
+    rows = facts["rows"]
+    assert [row["TrainingJobStatus"] for row in rows] == ["Completed"] * 4
+    data = sum(len(path.read_text().splitlines()) for path in (place / "data/train").iterdir())
+    for row in rows:
+        loss = row["lr"] + float(row["batch-size"].strip('"')) / data / 3
+        assert row["FinalObjectiveValue"] == pytest.approx(loss, abs=1e-4)
+    (best,) = (row for row in rows if row["TrainingJobName"] == facts["best"])
+    assert best["FinalObjectiveValue"] == min(row["FinalObjectiveValue"] for row in rows)
