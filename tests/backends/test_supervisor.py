@@ -87,12 +87,18 @@ time.sleep(600)
     assert "algo-1" in (state.failure_reason or "")
 
 
-def test_a_host_that_was_killed_is_the_cause_even_if_a_peer_that_missed_it_ends_first(start: Start) -> None:
-    script = """
+def test_a_host_that_was_killed_is_the_cause_even_if_a_peer_that_missed_it_ends_first(
+    start: Start, tmp_path: Path
+) -> None:
+    ready = tmp_path / "ready"
+    os.mkfifo(ready)
+    script = f"""
 import ctypes, os, signal
 if "BANDSTAND_LISTEN_FD" not in os.environ:
+    open({str(ready)!r}).close()
     raise SystemExit("the connection to the leader has ended")
 signal.signal(signal.SIGTERM, lambda number, frame: ctypes.string_at(0))
+open({str(ready)!r}, "w").close()
 while True:
     signal.pause()
 """
