@@ -107,5 +107,7 @@ LOCAL_RANK = HostVariable("BANDSTAND_LOCAL_RANK", "the number of a rank of a hos
 LOCAL_SIZE = HostVariable("BANDSTAND_LOCAL_SIZE", "the number of ranks of a host", _between(1, 1024))
 MEET = HostVariable("BANDSTAND_MEET", "address:port of the leader's hub", str)
 
+RING_PORT = HostVariable("BANDSTAND_RING_PORT", "a port that is free at the leader", _between(1, 65_535))
+
 SET_BY_USERS = (RANKS_PER_HOST, THREADS, START_TIMEOUT, PORT, GOAL)
 """Those that a request may set; the others are for images and for programs that start hosts."""

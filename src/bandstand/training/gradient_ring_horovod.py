@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import threading
 from typing import Any
 
 from bandstand.errors import JobError
 from bandstand.training.gradient_transport import LostRingError
+from bandstand.training.horovod_slots import slot_variables, start_rendezvous
 from bandstand.training.leader_address import interface_to, leader_address
 from bandstand.training.run import Run
 from bandstand.training.undisturbed import undisturbed
@@ -70,7 +70,7 @@ def join_horovod(run: Run, stall_seconds: float) -> HorovodTransport:
     server, reply = None, {}
     if run.is_leader:
         try:
-            server = start_rendezvous(run, address)
+            server = start_rendezvous(run.hosts, run.local_size, address)
             reply = {"port": server.server_address[1]}
         except OSError as error:
             reply = {"fault": str(error)}
@@ -97,9 +97,7 @@ _CHOICES = frozenset({"HOROVOD_LOG_LEVEL", "HOROVOD_GLOO_IFACE"})
 
 
 def horovod_variables(run: Run, address: str, port: int, stall_seconds: float) -> dict[str, str]:
-    """The environment that makes this process a rank of Horovod's.
-
-    `horovod/runner/gloo_run.py` of Horovod 0.28.1 sets the same variables, over ssh.
+    """The environment that makes this process a rank of the job's ring.
 
     Args:
         run: This rank.
@@ -108,61 +106,12 @@ def horovod_variables(run: Run, address: str, port: int, stall_seconds: float) -
         stall_seconds: How long a rank may stay away from a collective.
     """
     return {
-        "HOROVOD_RANK": str(run.rank),
-        "HOROVOD_SIZE": str(run.world_size),
-        "HOROVOD_LOCAL_RANK": str(run.local_rank),
-        "HOROVOD_LOCAL_SIZE": str(run.local_size),
-        "HOROVOD_CROSS_RANK": str(run.hosts.index(run.host)),
-        "HOROVOD_CROSS_SIZE": str(len(run.hosts)),
-        "HOROVOD_HOSTNAME": run.host,
-        "HOROVOD_CONTROLLER": "gloo",
-        "HOROVOD_CPU_OPERATIONS": "gloo",
-        "HOROVOD_GLOO_RENDEZVOUS_ADDR": address,
-        "HOROVOD_GLOO_RENDEZVOUS_PORT": str(port),
+        **slot_variables(run.hosts, run.host, run.rank, run.local_rank, run.local_size, address, port),
         "HOROVOD_GLOO_IFACE": interface_to(address),
         "HOROVOD_GLOO_TIMEOUT_SECONDS": str(round(stall_seconds) + GRACE_SECONDS),
         "HOROVOD_STALL_CHECK_DISABLE": "1",  # ours names the missing ranks and ends the job
         "HOROVOD_LOG_LEVEL": "fatal",  # its errors arrive as exceptions; the log would tell them once more
     }
-
-
-def start_rendezvous(run: Run, address: str) -> Any:
-    """Start Horovod's own rendezvous in this process, at one address and a free port.
-
-    Args:
-        run: The leader.
-        address: Where the other hosts reach it.
-
-    Returns:
-        The HTTP server, which serves in a thread.
-
-    Raises:
-        OSError: If it cannot listen there.
-    """
-    from horovod.runner.common.util.hosts import SlotInfo
-    from horovod.runner.http.http_server import RendezvousHandler, RendezvousHTTPServer
-
-    server = RendezvousHTTPServer((address, 0), RendezvousHandler, 0)
-    server.daemon_threads = True
-    per_host = run.local_size
-    server.init(
-        [
-            SlotInfo(
-                hostname=host,
-                rank=cross * per_host + local,
-                local_rank=local,
-                cross_rank=cross,
-                size=run.world_size,
-                local_size=per_host,
-                cross_size=len(run.hosts),
-            )
-            for cross, host in enumerate(run.hosts)
-            for local in range(per_host)
-        ]
-    )
-    with undisturbed():
-        threading.Thread(target=server.serve_forever, name="horovod-rendezvous", daemon=True).start()
-    return server
 
 
 def _name(operation: str, tensor: Any) -> str:

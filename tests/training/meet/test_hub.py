@@ -73,7 +73,7 @@ def place():
 def test_hosts_meet_and_leave_together(place):
     here = place("algo-1", "algo-2")
     one, two = here.join(host="algo-1"), here.join(host="algo-2")
-    assert one.receive() == two.receive() == {"kind": "begin"}
+    assert one.receive() == two.receive() == {"kind": "begin", "ports": []}
     one.send({"kind": "ended"})
     two.send({"kind": "ended"})
     assert one.receive() == two.receive() == {"kind": "end"}
@@ -98,7 +98,7 @@ def test_more_strangers_than_there_is_room_for_do_not_keep_a_host_out(place):
     strangers = [socket.create_connection(here.address) for _ in range(hub_module.MAX_STRANGERS * 2)]
     one = here.join(host="algo-1")
     two = here.join(host="algo-2")
-    assert one.receive() == two.receive() == {"kind": "begin"}
+    assert one.receive() == two.receive() == {"kind": "begin", "ports": []}
     for stranger in strangers:
         stranger.close()
 
@@ -134,7 +134,7 @@ def test_garbage_is_closed_at_once(place, data: bytes):
 def test_a_member_that_sends_garbage_later_is_lost(place):
     here = place("algo-1", "algo-2")
     one, two = here.join(host="algo-1"), here.join(host="algo-2")
-    assert one.receive() == {"kind": "begin"}
+    assert one.receive() == {"kind": "begin", "ports": []}
     two._sock.sendall(b"\xff" * 100)
     assert "algo-2 was lost" in one.receive()["reason"]
 

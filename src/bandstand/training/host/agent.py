@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from bandstand.errors import BandstandError
 from bandstand.host_variables import RANK
 from bandstand.training.host.events import Events
 from bandstand.training.host.job import Job
+from bandstand.training.host.launchers import under
 from bandstand.training.host.program import Program, find_program
 from bandstand.training.host.ranks import Rank, Ranks
 from bandstand.training.host.reasons import failed_message, leave_reason, reason_of
@@ -102,8 +103,10 @@ class Agent:
     def _prepare(self) -> BandstandError | None:
         """Find the program and what it requires; a fault is kept until the other hosts can be told of it."""
         try:
-            self._program = find_program(self._job.environ, self._job.hyperparameters, self._job.folders)
-            required = self._program.requirements
+            job = self._job
+            program = find_program(job.environ, job.hyperparameters, job.folders)
+            self._program = under(job.launcher if job.world_size > 1 else None, program)
+            required = program.requirements
             if required is None:
                 return None
             if not self._job.settings.requirements:
@@ -171,7 +174,7 @@ class Agent:
     def _on_message(self, message: dict[str, Any]) -> None:
         kind = message["kind"]
         if kind == "begin" and self._failure is None and not self._stopping:
-            self._begin()
+            self._begin(message["ports"])
         elif kind == "stop" and not self._stopping:
             self._err.say("another host was asked to stop: this one does, too.")
             self._stop(signal.SIGTERM)
@@ -185,7 +188,7 @@ class Agent:
             own = self._failure[0] if self._failure else f"{fault} (on {self._job.cluster.current_host})"
             self._judge(own)
 
-    def _begin(self) -> None:
+    def _begin(self, ports: Sequence[int] = ()) -> None:
         program, job = self._program, self._job
         if program is None:
             return
@@ -196,7 +199,7 @@ class Agent:
             if program.folder is not None:
                 os.chdir(program.folder)
             for local_rank in range(job.settings.ranks_per_host):
-                environ = job.rank_environment(local_rank, program, meet)
+                environ = job.rank_environment(local_rank, program, meet, ports)
                 number = int(environ[RANK.name])
                 command = [*program.command, *words]
                 self._ranks.start(number, command, environ, shares_stdout=job.settings.ranks_per_host > 1)

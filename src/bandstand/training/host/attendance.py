@@ -8,10 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 from bandstand.training.host.job import Job
+from bandstand.training.host.launchers import RING_PORTS
 from bandstand.training.meet.hub import Hub
 from bandstand.training.meet.link import Link, LinkLostError, connect
 from bandstand.training.meet.meeting import Meeting
-from bandstand.training.meet.sockets import adopt, listen
+from bandstand.training.meet.sockets import adopt, free_ports, listen
 from bandstand.training.meet.wire import Message
 
 _HUB_ENDS_SECONDS = 12.0
@@ -77,7 +78,12 @@ class Attendance:
     def _meeting(self, now: float) -> Meeting:
         settings = self._job.settings
         return Meeting(
-            self._job.cluster.hosts, settings.ranks_per_host, settings.start_timeout, now, self._say
+            self._job.cluster.hosts,
+            settings.ranks_per_host,
+            settings.start_timeout,
+            now,
+            self._say,
+            free_ports(RING_PORTS),
         )
 
     def _listen(self) -> socket.socket:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bandstand.cores import usable_cores
@@ -29,6 +29,7 @@ from bandstand.sagemaker_files import (
     read_cluster,
     read_hyperparameters,
 )
+from bandstand.training.host.launchers import Launcher, Place, find_launcher, launched
 from bandstand.training.host.program import Program
 from bandstand.training.host.script_mode import gpus, variables
 from bandstand.training.host.settings import HostSettings, read_settings
@@ -47,6 +48,7 @@ class Job:
         channels: Name to channel.
         settings: The `BANDSTAND_*` variables.
         environ: This process's environment.
+        launcher: The launcher that its ranks are to find themselves under.
     """
 
     folders: Folders
@@ -55,6 +57,7 @@ class Job:
     channels: Mapping[str, Channel]
     settings: HostSettings
     environ: Mapping[str, str]
+    launcher: Launcher | None = None
 
     @property
     def hyperparameters(self) -> Hyperparameters:
@@ -79,13 +82,16 @@ class Job:
         facts = [self.environ.get("TRAINING_JOB_NAME", ""), self.cluster.hosts, sorted(self.raw.items())]
         return hashlib.sha256(json.dumps(facts).encode()).digest()
 
-    def rank_environment(self, local_rank: int, program: Program, meet: str | None) -> dict[str, str]:
+    def rank_environment(
+        self, local_rank: int, program: Program, meet: str | None, ports: Sequence[int] = ()
+    ) -> dict[str, str]:
         """The environment of one rank.
 
         Args:
             local_rank: From 0, on this host.
             program: What it runs.
             meet: `address:port` of the leader's hub, None if the job has one rank.
+            ports: What the leader has free, for a ring's rendezvous.
         """
         environ = {name: text for name, text in self.environ.items() if name not in _HIDDEN}
         environ.update(
@@ -99,8 +105,9 @@ class Job:
             environ["PYTHONPATH"] = ":".join(
                 filter(None, (str(program.folder), self.environ.get("PYTHONPATH")))
             )
+        rank = self.cluster.index * per_host + local_rank
         environ |= {
-            RANK.name: str(self.cluster.index * per_host + local_rank),
+            RANK.name: str(rank),
             WORLD_SIZE.name: str(self.world_size),
             LOCAL_RANK.name: str(local_rank),
             LOCAL_SIZE.name: str(per_host),
@@ -110,7 +117,8 @@ class Job:
         }
         if meet is not None:
             environ |= {MEET.name: meet, KEY.name: self.key.hex()}
-        return environ
+        place = Place(rank, self.world_size, local_rank, per_host)
+        return {**environ, **launched(self.launcher, place, meet, ports, self.environ)}
 
 
 def read_job(environ: Mapping[str, str]) -> Job:
@@ -122,13 +130,15 @@ def read_job(environ: Mapping[str, str]) -> Job:
     folders = Folders(Folders.from_environment(environ).base.absolute())
     try:
         raw = read_hyperparameters(folders)
+        launcher = find_launcher(raw, gpus(environ))
         return Job(
             folders=folders,
             cluster=read_cluster(folders),
             raw=raw,
             channels=read_channels(folders),
-            settings=_with_a_rank_for_each_gpu(read_settings(environ), raw, environ),
+            settings=_with_ranks(read_settings(environ), raw, environ, launcher),
             environ=environ,
+            launcher=launcher,
         )
     except OSError as error:
         raise InputError(
@@ -137,12 +147,15 @@ def read_job(environ: Mapping[str, str]) -> Job:
         ) from None
 
 
-def _with_a_rank_for_each_gpu(
-    settings: HostSettings, raw: Mapping[str, str], environ: Mapping[str, str]
+def _with_ranks(
+    settings: HostSettings, raw: Mapping[str, str], environ: Mapping[str, str], launcher: Launcher | None
 ) -> HostSettings:
-    """The built-in Horovod trains on every GPU of a host, unless the job says how many ranks it wants."""
+    """Have as many ranks as the job says, else as its launcher starts, else one (per GPU if built in)."""
+    if environ.get(RANKS_PER_HOST.name):
+        return settings
+    if launcher is not None:
+        return replace(settings, ranks_per_host=launcher.ranks_per_host)
     program = environ.get("SAGEMAKER_PROGRAM") or raw.get("sagemaker_program")
-    named = Hyperparameters(raw).text("algorithm", None)
-    if program or named != "horovod" or environ.get(RANKS_PER_HOST.name):
+    if program or Hyperparameters(raw).text("algorithm", None) != "horovod":
         return settings
     return replace(settings, ranks_per_host=max(1, gpus(environ)))

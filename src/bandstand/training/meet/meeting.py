@@ -56,6 +56,7 @@ class Meeting:
         start_timeout: Seconds in which all hosts must have joined.
         now: Seconds of the leader's monotonic clock, as for all methods.
         say: Takes lines for people.
+        ports: Ports of the leader, which all hosts are told when they begin.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class Meeting:
         start_timeout: float,
         now: float,
         say: Callable[[str], None],
+        ports: Sequence[int] = (),
     ) -> None:
         self._hosts = tuple(hosts)
         self._ranks_per_host = ranks_per_host
@@ -72,6 +74,7 @@ class Meeting:
         self._start_by = now + start_timeout
         self._remind_at = now + REMIND
         self._say = say
+        self._ports = list(ports)
         self._joined: list[str] = []
         self._ended: set[str] = set()
         self._ranks: set[int] = set()
@@ -114,7 +117,7 @@ class Meeting:
             return host, [(host, {"kind": "stop"})]
         if self._are_all_here:
             self._begun = True
-            return host, self._to_hosts({"kind": "begin"})
+            return host, self._to_hosts({"kind": "begin", "ports": self._ports})
         return host, []
 
     def receive(self, member: Member, message: Message, now: float) -> Sends:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import stat
@@ -40,6 +41,19 @@ def listen(address: str, port: int) -> socket.socket:
             f"{error.strerror or error}. Set BANDSTAND_PORT to a port that is free on the first host, the "
             "same on all hosts."
         ) from None
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports at which no program of this host listens, for those that cannot be handed a socket.
+
+    Nothing keeps them free: another program may take one before it is used.
+
+    Raises:
+        OSError: If there are none.
+    """
+    with contextlib.ExitStack() as stack:
+        taken = [stack.enter_context(socket.create_server(("", 0))) for _ in range(count)]
+        return [each.getsockname()[1] for each in taken]
 
 
 def adopt(descriptor: int) -> socket.socket:
