@@ -62,6 +62,23 @@ class TestContainers(BackendContract):
         job.backend.stop(job.folder)
         assert job.ends().status == "Stopped"
 
+    def test_a_horovod_script_for_mpirun_finds_all_ranks_of_all_hosts(
+        self, submit: Callable[..., Job]
+    ) -> None:
+        script = """
+            import horovod.torch as hvd
+            import torch
+            hvd.init()
+            print(hvd.rank(), hvd.size(), hvd.allreduce(torch.ones(1), op=hvd.Sum).item())
+        """
+        asked = {"sagemaker_mpi_enabled": "true", "sagemaker_mpi_num_of_processes_per_host": "2"}
+        job = submit(script, hosts=2, hyperparameters=asked)
+        assert job.ends().status == "Completed", job.report()
+        told = [text for host in ("algo-1", "algo-2") for text in job.texts(host)]
+        assert sorted(text for text in told if text.endswith(" 4.0")) == [
+            f"{rank} 4 4.0" for rank in range(4)
+        ]
+
     def test_the_interface_that_is_named_leads_to_the_other_hosts(self, submit: Callable[..., Job]) -> None:
         script = """
             import json, os, socket

@@ -131,6 +131,13 @@ def test_a_job_for_mpirun_without_horovod_says_what_to_install(cluster):
     assert "never" not in job.log
 
 
+def test_options_of_mpirun_are_told_to_have_no_effect(cluster):
+    raw = {**MPI, "sagemaker_mpi_custom_mpi_options": "-x NCCL_DEBUG=INFO"}
+    job = cluster(1, "print('trained')", hyperparameters=raw)
+    assert job.wait() == [0]
+    assert "bandstand: without effect, since there is no mpirun here: -x NCCL_DEBUG=INFO" in job[0].err
+
+
 def test_a_distribution_that_is_refused_fails_the_job_in_words(cluster):
     job = cluster(2, "print('never')", hyperparameters={"sagemaker_distributed_dataparallel_enabled": "true"})
     assert 0 not in job.wait()

@@ -106,6 +106,8 @@ class Agent:
             job = self._job
             program = find_program(job.environ, job.hyperparameters, job.folders)
             self._program = under(job.launcher if job.world_size > 1 else None, program)
+            if job.launcher is not None and job.launcher.options:
+                self._err.say(f"without effect, since there is no mpirun here: {job.launcher.options}")
             required = program.requirements
             if required is None:
                 return None

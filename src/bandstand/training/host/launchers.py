@@ -21,6 +21,7 @@ RING_PORTS = 2
 """Ports that the leader keeps for rings: of the master, and of Horovod's rendezvous."""
 
 MPI = "sagemaker_mpi_enabled"
+MPI_OPTIONS = "sagemaker_mpi_custom_mpi_options"
 MPI_RANKS = "sagemaker_mpi_num_of_processes_per_host"
 TORCHRUN = ("sagemaker_torch_distributed_enabled", "sagemaker_pytorch_ddp_enabled")
 NOT_HERE = {
@@ -39,10 +40,12 @@ class Launcher:
     Args:
         name: Which one.
         ranks_per_host: How many ranks it starts on each host.
+        options: More words for its command line, which nothing here reads.
     """
 
     name: Literal["mpirun", "torchrun"]
     ranks_per_host: int
+    options: str = ""
 
 
 def find_launcher(raw: Mapping[str, str], gpus: int) -> Launcher | None:
@@ -62,7 +65,10 @@ def find_launcher(raw: Mapping[str, str], gpus: int) -> Launcher | None:
                 " distribution out of the estimator, or take mpi or torch_distributed instead."
             )
     if _is_on(raw, MPI):
-        return Launcher("mpirun", _count(raw.get(MPI_RANKS, "1")))
+        options = decode(raw.get(MPI_OPTIONS, ""))
+        return Launcher(
+            "mpirun", _count(raw.get(MPI_RANKS, "1")), options if isinstance(options, str) else ""
+        )
     if any(_is_on(raw, name) for name in TORCHRUN):
         return Launcher("torchrun", max(1, gpus))
     return None
