@@ -15,7 +15,6 @@ from bandstand.errors import InputError
 from bandstand.host_variables import RANKS_PER_HOST, RING_PORT
 from bandstand.hyperparameters import decode
 from bandstand.training.host.program import Program
-from bandstand.training.meet.sockets import free_ports
 
 RING_PORTS = 2
 """Ports that the leader keeps for rings: of the master, and of Horovod's rendezvous."""
@@ -114,7 +113,11 @@ def launched(
     if meet is None and launcher is None:
         return {}
     address = "127.0.0.1" if meet is None else meet.rpartition(":")[0].strip("[]")
-    master, ring = ports or free_ports(RING_PORTS)
+    if not ports:
+        from bandstand.training.meet.sockets import free_ports
+
+        ports = free_ports(RING_PORTS)
+    master, ring = ports
     found = {
         "MASTER_ADDR": environ.get("MASTER_ADDR", address),
         "MASTER_PORT": environ.get("MASTER_PORT", str(master)),
