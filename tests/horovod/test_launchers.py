@@ -104,3 +104,20 @@ def test_a_script_that_joins_the_hosts_itself_finds_the_master(cluster):
     job = cluster(3, BY_HAND)
     assert job.wait() == [0, 0, 0], [host.err for host in job]
     assert [host.out for host in job] == [f"rank {n}: 6\n" for n in range(3)]
+
+
+def test_a_stop_ends_a_script_for_mpirun_that_does_not_listen(cluster):
+    script = """
+        import time
+        import horovod.torch as hvd
+
+        hvd.init()
+        print(f"begun {hvd.rank()}", flush=True)
+        while True:
+            time.sleep(0.05)
+    """
+    job = cluster(2, script, hyperparameters=MPI)
+    for host in job:
+        host.wait_for("begun ", times=2)
+    job.signal()
+    assert job.wait() == [0, 0], job.log
