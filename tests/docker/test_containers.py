@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.backends.contract import BackendContract
-from tests.backends.jobs import Alarm, Job, MakeBackend, eventually, supervisor_of, unpacked
+from tests.backends.jobs import Alarm, Job, MakeBackend, channel, eventually, supervisor_of, unpacked
 from tests.backends.scripts import POLITE, STUBBORN
 from tests.docker.images import IMAGE, changed_image, docker, idle_volumes
 
@@ -61,6 +61,27 @@ class TestContainers(BackendContract):
             assert facts["HostConfig"]["ShmSize"] > 1 << 30
         job.backend.stop(job.folder)
         assert job.ends().status == "Stopped"
+
+    def test_what_a_host_changes_of_sdk_3s_own_channel_stays_with_the_host(
+        self, submit: Callable[..., Job], tmp_path: Path
+    ) -> None:
+        script = """
+            import os
+            path = "/opt/ml/input/data/sm_drivers/sm_train.sh"
+            os.chmod(path, 0o755)
+            with open(path, "a") as file:
+                file.write("more")
+            print(oct(os.stat(path).st_mode), open(path).read())
+        """
+        brought = tmp_path / "drivers" / "sm_train.sh"
+        brought.parent.mkdir()
+        brought.write_text("exit 0\n")
+        brought.chmod(0o644)
+        job = submit(script, hosts=2, channels=(channel("sm_drivers", brought.parent),))
+        assert job.ends().status == "Completed", job.report()
+        for host in ("algo-1", "algo-2"):
+            assert job.texts(host)[-2:] == ["0o100755 exit 0", "more"]
+        assert (brought.read_text(), brought.stat().st_mode & 0o777) == ("exit 0\n", 0o644)
 
     def test_a_horovod_script_for_mpirun_finds_all_ranks_of_all_hosts(
         self, submit: Callable[..., Job]

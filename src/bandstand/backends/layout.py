@@ -14,6 +14,10 @@ from bandstand.sagemaker_files import BASE, Channel, Cluster, Folders, write_con
 
 HOSTS_FILE = "/etc/hosts"
 
+CHANGEABLE = frozenset({"sm_drivers"})
+"""Channels that a host may change for itself: SageMaker's SDK 3 brings its start-up script in one, and its
+container's entry point makes it executable first."""
+
 
 class Layout:
     """The folders of a job's hosts.
@@ -75,18 +79,24 @@ class Layout:
         shown.append(Bind(str(self._checkpoints), str(inner.checkpoints)))
         outer.code.mkdir()
         if self._task.code is not None:
-            scratch = self._folder.host(host) / "code"
-            for name in ("upper", "work"):
-                (scratch / name).mkdir(parents=True)
-            shown.append(Overlay(self._task.code, str(inner.code), str(scratch)))
+            shown.append(Overlay(self._task.code, str(inner.code), self._scratch(host, "code")))
         for name, source in self._shares(index):
             (outer.data / name).mkdir()
             target = str(inner.data / name)
-            if source.files is None:
+            if source.files is None and name in CHANGEABLE:
+                shown.append(Overlay(source.folder, target, self._scratch(host, name)))
+            elif source.files is None:
                 shown.append(Bind(source.folder, target, read_only=True))
             else:
                 shown.append(Selection(source.folder, target, source.files))
         return tuple(shown)
+
+    def _scratch(self, host: str, name: str) -> str:
+        """Make the folders for what a host changes of a folder, and return where they are."""
+        scratch = self._folder.host(host) / name
+        for layer in ("upper", "work"):
+            (scratch / layer).mkdir(parents=True)
+        return str(scratch)
 
     def hosts_file(self, index: int, addresses: Mapping[str, str]) -> Bind:
         """Return the hosts file that a host with its own mounts sees.
