@@ -12,6 +12,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Args:
         arguments: The words after `bandstand`; by default those of the process.
     """
+    from bandstand.cli.streams import open_closed
+
+    open_closed()
     try:
         import click  # noqa: F401 - only looks whether it is installed
     except ModuleNotFoundError:

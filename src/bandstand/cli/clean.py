@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bandstand.cli.pick import kind_option
+from bandstand.cli.pick import JobName, kind_option
 from bandstand.cli.place import home_option, json_option, place
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command("clean", short_help="Remove the records and folders of jobs that are over.")
-@click.argument("jobs", metavar="[JOB]...", nargs=-1)
+@click.argument("jobs", metavar="[JOB]...", nargs=-1, type=JobName())
 @kind_option
 @click.option("--all", "all_ended", is_flag=True, help="All jobs that are over, and what crashed jobs left.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be removed.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -107,7 +108,10 @@ def _keep(error: Exception, place: Place) -> Path:
     import traceback
 
     text = "".join(traceback.format_exception(error))
-    for folder in (place.folder / "errors", Path(tempfile.gettempdir())):
+    folders = [Path(tempfile.gettempdir())]
+    with suppress(InputError):  # a home whose path is no text
+        folders.insert(0, place.folder / "errors")
+    for folder in folders:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             descriptor, path = tempfile.mkstemp(

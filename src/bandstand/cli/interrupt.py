@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bandstand.cli.pick import kind_option
+from bandstand.cli.pick import JobName, kind_option
 from bandstand.cli.place import home_option, json_option, place
 from bandstand.cli.seconds import Seconds
 
@@ -18,7 +18,7 @@ _LOOK_SECONDS = 0.2
 
 
 @click.command("interrupt", short_help="Interrupt a running spot job, which then goes on.")
-@click.argument("job", metavar="JOB")
+@click.argument("job", metavar="JOB", type=JobName())
 @kind_option
 @click.option(
     "--grace",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from bandstand.cli.pick import JobName
 from bandstand.cli.seconds import Seconds
 from bandstand.errors import InputError
 from bandstand.request.abilities import PLACES, PROCESSES, SAGEMAKER
@@ -100,6 +101,7 @@ def resume_option(function: Function) -> Function:
     return click.option(
         "--resume",
         metavar="NAME",
+        type=JobName(),
         help="Go on with the job of this name whose launcher was killed, as the record has it; or watch one"
         " that runs on SageMaker (with --on sagemaker also one that Bandstand has not begun).",
     )(function)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bandstand.cli.pick import kind_option, pick
+from bandstand.cli.pick import JobName, kind_option, pick
 from bandstand.cli.place import home_option, json_option, place
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _OVER = ("Completed", "Failed", "Stopped")
 
 
 @click.command("logs", short_help="Print what the hosts of a job printed.")
-@click.argument("job", metavar="[JOB]", required=False)
+@click.argument("job", metavar="[JOB]", required=False, type=JobName())
 @kind_option
 @click.option("-f", "--follow", is_flag=True, help="Go on until the job has ended.")
 @click.option("--host", metavar="HOST", help="Only the lines of this host, as they are: algo-1, algo-2, ...")

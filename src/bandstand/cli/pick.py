@@ -16,6 +16,25 @@ if TYPE_CHECKING:
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
+class JobName(click.types.StringParamType):
+    """The name of a job, as far as a word of the command line can be one."""
+
+    name = "job"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Give the name; of a byte that is no UTF-8 Python makes half a character."""
+        if not value:
+            self.fail("the name is empty. Name a job; `bandstand list` shows them.", param, ctx)
+        if not value.isprintable():
+            self.fail(
+                f"{value!a} holds a control character, or a byte that is no UTF-8; expected letters,"
+                " digits and hyphens. `bandstand list` shows the jobs there are.",
+                param,
+                ctx,
+            )
+        return value
+
+
 def kind_option(function: Function) -> Function:
     """Add `--kind` to a verb that takes the name of a job."""
     return click.option(

@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 
 import click
 
+from bandstand.errors import InputError
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -44,8 +46,18 @@ class Place:
 
     @property
     def folder(self) -> Path:
-        """The folder that holds all state, as an absolute path."""
-        return Path("~/.bandstand" if self.home is None else self.home).expanduser().absolute()
+        """The folder that holds all state, as an absolute path.
+
+        Raises:
+            InputError: Its path is no text.
+        """
+        folder = Path("~/.bandstand" if self.home is None else self.home).expanduser().absolute()
+        if not is_unicode(str(folder)):
+            raise InputError(
+                f"The home {str(folder)!a} holds a byte that is no UTF-8 in its path, which no record can"
+                " name. Name another folder with --home or BANDSTAND_HOME."
+            )
+        return folder
 
     def advice(self, words: str) -> str:
         """Give a command to try next, which finds the same home.
@@ -55,6 +67,11 @@ class Place:
         """
         home = f" --home {shlex.quote(str(self.home))}" if self.said else ""
         return f"{_program()} {words}{home}"
+
+
+def is_unicode(text: str) -> bool:
+    """Tell whether a path or word is text: Python has half a character for each byte that is no UTF-8."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _program() -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bandstand.cli.pick import kind_option, pick
+from bandstand.cli.pick import JobName, kind_option, pick
 from bandstand.cli.place import home_option, json_option, place
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @click.command("report", short_help="Report a tuning job's results, best jobs first.")
-@click.argument("job", metavar="[JOB]", required=False)
+@click.argument("job", metavar="[JOB]", required=False, type=JobName())
 @kind_option
 @click.option(
     "--what-if",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bandstand.cli.pick import kind_option, pick
+from bandstand.cli.pick import JobName, kind_option, pick
 from bandstand.cli.place import Folder, home_option, json_option, place
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command("show", short_help="Show what became of a job, and why.")
-@click.argument("job", metavar="[JOB]", required=False)
+@click.argument("job", metavar="[JOB]", required=False, type=JobName())
 @kind_option
 @click.option(
     "--fetch",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bandstand.cli.pick import kind_option, pick
+from bandstand.cli.pick import JobName, kind_option, pick
 from bandstand.cli.place import home_option, json_option, place
 from bandstand.cli.seconds import Seconds
 
@@ -19,7 +19,7 @@ _OVER = ("Completed", "Failed", "Stopped")
 
 
 @click.command("stop", short_help="Stop a running job.")
-@click.argument("job", metavar="JOB")
+@click.argument("job", metavar="JOB", type=JobName())
 @kind_option
 @click.option(
     "--grace",
